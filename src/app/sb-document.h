@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include "sb-engine.h"
+#include "sb-history.h"
+
+G_BEGIN_DECLS
+
+/* One open picture with its edits, history, engine and worker; no widgets. Everything here is
+ * called on the main thread and returns at once: pixels are computed by the document's threads.
+ *
+ * Properties (all readable, notify on the main thread):
+ *   "has-picture" b, "title" s (display name), "subtitle" s ("6000 x 4000, Display P3, 8 bit"),
+ *   "modified" b, "can-undo" b, "can-redo" b, "undo-label" s, "redo-label" s, "can-apply" b,
+ *   "edits" s (texts of all edits, applied ones first), "busy" b (a load, render or export is
+ *   pending, so what is on screen is not yet the newest state at full quality), "error" s (the last
+ *   failure or ""), "loading" b, "exporting" b, "progress" d (of the export, 0 .. 1), "comparing" b
+ *   (writable: the canvas shows the original), "animating" b (writable), "animation-fps" d,
+ *   "device-name" s, "device-reason" s, "render-ms" d (of the last render).
+ * Signals:
+ *   "picture-changed" (): another picture is open, or other pixels of it;
+ *   "edits-changed" (): the unapplied edits changed by other means than the control that is being
+ *     moved (undo, redo, apply, D-Bus, animation): controls read their values again;
+ *   "warning" (s): a sentence for the banner; "message" (s): one for a toast;
+ *   "shown" (): a canvas has new pixels to put on screen (see sb-document-view.h). */
+#define SB_TYPE_DOCUMENT (sb_document_get_type ())
+G_DECLARE_FINAL_TYPE (SbDocument, sb_document, SB, DOCUMENT, GObject)
+
+/* The engine opens on the worker; until then, and where CUDA is not to be had, the CPU works. */
+SbDocument *sb_document_new (SbDevice device) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Replaces the picture; on failure what was open stays and the error names file and reason. A
+ * second load cancels the first. */
+void sb_document_load_async (SbDocument *self, GFile *file, GCancellable *cancellable,
+                             GAsyncReadyCallback callback, gpointer user_data);
+gboolean sb_document_load_finish (SbDocument *self, GAsyncResult *result, GError **error);
+
+GFile *sb_document_get_file (SbDocument *self);    /* NULL: none, or no file */
+SbImage *sb_document_get_image (SbDocument *self); /* the original, or NULL; borrowed */
+
+/* The unapplied edit of that kind, or NULL where there is none (switched off). */
+const SbEdit *sb_document_get_edit (SbDocument *self, SbEditKind kind);
+/* Sets or replaces it. control: what the user moves ("blur.radius"): such changes within a second
+ * or one drag are one undo step; NULL: a step of its own. SB_ERROR_INVALID where the edit does not
+ * fit the picture; then nothing changed. */
+gboolean sb_document_set_edit (SbDocument *self, const SbEdit *edit, const char *control,
+                               GError **error);
+void sb_document_remove_edit (SbDocument *self, SbEditKind kind);
+/* Between these the hand is on a control: the canvas shows PREVIEW, and all changes are one step.
+ */
+void sb_document_begin_drag (SbDocument *self, const char *control);
+void sb_document_end_drag (SbDocument *self);
+
+void sb_document_apply (SbDocument *self);
+void sb_document_undo (SbDocument *self);
+void sb_document_redo (SbDocument *self);
+
+/* Exports the newest state, EXACT, whatever is on screen. On success with mark_saved the document
+ * counts as saved. sb_document_cancel_export() ends it with G_IO_ERROR_CANCELLED, nothing written.
+ */
+void sb_document_export_async (SbDocument *self, GFile *file, const SbSaveOptions *options,
+                               GCancellable *cancellable, GAsyncReadyCallback callback,
+                               gpointer user_data);
+gboolean sb_document_export_finish (SbDocument *self, GAsyncResult *result, GError **error);
+void sb_document_cancel_export (SbDocument *self);
+
+void sb_document_set_history_budget (SbDocument *self, guint64 bytes);
+/* A failure that the interface shows: sets "error". NULL clears it. */
+void sb_document_report (SbDocument *self, const GError *error);
+
+G_END_DECLS

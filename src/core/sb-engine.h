@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include "sb-edit.h"
+#include "sb-image.h"
+
+G_BEGIN_DECLS
+
+/* The engine of one document: holds the original, renders edits over it, shows views of the result.
+ * Device buffers, streams and threads stay behind it.
+ *
+ * Threads: load, set_base, render, read and benchmark on one worker thread at a time; show_host in
+ * any thread, also while a render runs; gl_attach, show_gl and gl_detach where the GL context is
+ * current. A render goes to the back result and swaps under one mutex, so showing never waits for
+ * it, and a render that fails or is cancelled leaves what is shown as it was. */
+typedef struct _SbEngine SbEngine;
+
+typedef enum
+{
+  SB_DEVICE_AUTO, /* CUDA where it is to be had, else the CPU; never an error */
+  SB_DEVICE_CPU,
+  SB_DEVICE_CUDA, /* or an error */
+} SbDeviceKind;
+
+typedef struct
+{
+  SbDeviceKind kind;
+  int index;     /* of a CUDA device */
+  guint threads; /* of the CPU; 0: one for each core this process may use */
+} SbDevice;
+
+/* "auto", "cpu", "cuda", "cuda:1": SB_ERROR_INVALID names the token and the allowed ones. */
+gboolean sb_device_parse (const char *text, SbDevice *device, GError **error);
+
+typedef struct
+{
+  int x, y, width, height;
+} SbRect;
+
+/* EXACT: level 0 and region NULL. PREVIEW: the edits scaled to the picture reduced by 2^level; only
+ * the pixels of `region`, in full-size pixels, need be right, NULL means all. */
+typedef struct
+{
+  gboolean exact;
+  guint level;
+  const SbRect *region;
+} SbQuality;
+
+#define SB_QUALITY_EXACT ((SbQuality){ TRUE, 0, NULL })
+
+typedef enum
+{
+  SB_SHOW_RESULT,   /* of the last render */
+  SB_SHOW_ORIGINAL, /* as loaded, without any rendering */
+} SbShowWhat;
+
+/* What a canvas covers: width x height device pixels; the centre of device pixel (i, j) shows the
+ * picture's point x + (i + 1/2) / zoom, y + (j + 1/2) / zoom, in pixels of the full-size picture
+ * with (0, 0) its top left corner. zoom is device pixels a picture pixel, above 0. Below 1 the
+ * picture is reduced by area (exact footprint weights over a pyramid of premultiplied 2x2 means),
+ * from 1 on its pixels stay sharp. Under transparency a checkerboard fixed to the viewport, outside
+ * the picture the ground; what comes out is opaque. */
+typedef struct
+{
+  SbShowWhat what;
+  int width, height;
+  double zoom;
+  double x, y;
+  guint checker_size;   /* in device pixels, >= 1 */
+  guint8 ground[3];     /* R G B */
+  guint8 checker[2][3]; /* the two colours */
+} SbView;
+
+SbEngine *sb_engine_new (SbDevice device, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void sb_engine_free (SbEngine *engine);
+
+/* "CPU, 2 threads, AVX2": what computes. Owned by the engine. */
+const char *sb_engine_get_name (SbEngine *engine);
+/* Why AUTO did not take a better device ("no NVIDIA driver"), or NULL. Owned by the engine. */
+const char *sb_engine_get_reason (SbEngine *engine);
+/* TRUE where an EXACT render fits in a frame, so that PREVIEW is never needed. */
+gboolean sb_engine_is_immediate (SbEngine *engine);
+
+/* Takes a reference to `original` and makes ready to show and edit it: all that was rendered before
+ * is gone, and the result is the original itself. */
+gboolean sb_engine_load (SbEngine *engine, SbImage *original, GError **error);
+/* Puts a kept state back: `result16`, 16 bits, is what the first n_edits of `edits` make of the
+ * original. The next render starts there if its list begins with them. */
+gboolean sb_engine_set_base (SbEngine *engine, SbImage *result16, const SbEditList *edits,
+                             guint n_edits, GError **error);
+/* Renders `edits` over the original. n_fixed: how many of them stand before the one being changed;
+ * the engine keeps their result, so that a drag costs what its own edits cost. The result has the
+ * document's depth. Cancelled: G_IO_ERROR_CANCELLED within a few milliseconds. */
+gboolean sb_engine_render (SbEngine *engine, const SbEditList *edits, guint n_fixed,
+                           SbQuality quality, GCancellable *cancellable, GError **error);
+/* The EXACT result of `edits` as an image of `depth` bits (8: rounded from 16 where the document
+ * has 8; 16: unrounded), the original's profile on it. Returns what is there already where it can;
+ * does not change what is shown. */
+SbImage *sb_engine_read (SbEngine *engine, const SbEditList *edits, guint n_fixed, guint depth,
+                         GCancellable *cancellable, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Gives back the memory that only speeds up the next render. */
+void sb_engine_trim (SbEngine *engine);
+
+/* A number that changes whenever what SB_SHOW_RESULT shows has changed. Any thread. */
+guint64 sb_engine_get_serial (SbEngine *engine);
+/* The colour at a pixel of what is shown, straight, at 16 bits; FALSE outside. Any thread. */
+gboolean sb_engine_pick (SbEngine *engine, SbShowWhat what, int x, int y, guint16 rgba[4]);
+
+/* Fills view->height rows of view->width RGBA pixels, stride bytes apart. */
+gboolean sb_engine_show_host (SbEngine *engine, const SbView *view, guint8 *rgba, gsize stride,
+                              GError **error);
+
+/* Display straight from a device into a GL pixel buffer object of `bytes` bytes; several may be
+ * attached. The CPU backend answers SB_ERROR_UNAVAILABLE: show through the host then. */
+gpointer sb_engine_gl_attach (SbEngine *engine, guint pbo, gsize bytes, GError **error);
+gboolean sb_engine_show_gl (SbEngine *engine, gpointer target, const SbView *view, GError **error);
+void sb_engine_gl_detach (SbEngine *engine, gpointer target);
+
+/* One line a device, "cpu: …" first; a device that cannot be had names the reason. */
+char *sb_engine_list_devices (guint threads) G_GNUC_WARN_UNUSED_RESULT;
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbEngine, sb_engine_free)
+
+G_END_DECLS
