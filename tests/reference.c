@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "reference.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAXIMUM 65535
+
+/* Products of four lengths of up to a million pixels pass 64 bits. */
+__extension__ typedef __int128 Wide;
+
+/* One of R, G, B, A or the mask: width * height samples, row after row. */
+typedef guint16 Plane;
+
+/* floor (n / d + 1/2) for non-negative n. */
+static guint64
+divide_rounded (guint64 n, guint64 d)
+{
+  return (2 * n + d) / (2 * d);
+}
+
+/* --- The tone curve -------------------------------------------------------------------------- */
+
+static double
+srgb_to_linear (double x)
+{
+  if (x <= 0.04045)
+    return x / 12.92;
+  return pow ((x + 0.055) / 1.055, 2.4);
+}
+
+void
+sb_reference_tone_srgb (SbReferenceTone *tone)
+{
+  g_autofree double *linear = g_new (double, MAXIMUM + 1);
+
+  tone->decode[0] = g_new (guint16, MAXIMUM + 1);
+  tone->encode[0] = g_new (guint16, MAXIMUM + 1);
+  for (guint u = 0; u <= MAXIMUM; u++)
+    {
+      linear[u] = MAXIMUM * srgb_to_linear (u / (double)MAXIMUM);
+      tone->decode[0][u] = (guint16)floor (linear[u] + 0.5);
+    }
+
+  /* The curve rises everywhere, so the nearest of one value is never below that of a lesser one,
+   * and the distance falls up to it and rises after it: walk on while it falls. */
+  guint nearest = 0;
+  for (guint v = 0; v <= MAXIMUM; v++)
+    {
+      while (nearest < MAXIMUM && fabs (linear[nearest + 1] - v) < fabs (linear[nearest] - v))
+        nearest++;
+      tone->encode[0][v] = (guint16)nearest;
+    }
+
+  for (guint c = 1; c < 3; c++)
+    {
+      tone->decode[c] = g_memdup2 (tone->decode[0], (MAXIMUM + 1) * sizeof (guint16));
+      tone->encode[c] = g_memdup2 (tone->encode[0], (MAXIMUM + 1) * sizeof (guint16));
+    }
+}
+
+void
+sb_reference_tone_clear (SbReferenceTone *tone)
+{
+  for (guint c = 0; c < 3; c++)
+    {
+      g_clear_pointer (&tone->decode[c], g_free);
+      g_clear_pointer (&tone->encode[c], g_free);
+    }
+}
+
+/* --- The box --------------------------------------------------------------------------------- */
+
+/* Which of n samples stands at place i, any whole number. */
+static gint64
+edge_index (gint64 i, gint64 n, SbEdge edge)
+{
+  if (edge == SB_EDGE_CLAMP)
+    return i < 0 ? 0 : i >= n ? n - 1 : i;
+
+  gint64 m = i % (2 * n);
+  if (m < 0)
+    m += 2 * n;
+  return m < n ? m : 2 * n - 1 - m;
+}
+
+/* One pass over a line of n samples with radius whole + sixteenths / 16. `line` is replaced;
+ * `spread` has room for n + 2 * (whole + 1) samples: the line as the window sees it, beginning at
+ * place -whole - 1. */
+static void
+pass_over_line (guint16 *line, guint n, guint whole, guint sixteenths, SbEdge edge, guint16 *spread)
+{
+  const guint64 divisor = 16 * (2 * (guint64)whole + 1) + 2 * sixteenths;
+  const guint length = 2 * whole + 3;
+
+  for (gint64 i = 0; i < (gint64)n + 2 * ((gint64)whole + 1); i++)
+    spread[i] = line[edge_index (i - whole - 1, n, edge)];
+
+  for (guint i = 0; i < n; i++)
+    {
+      const guint16 *window = spread + i;
+      guint64 sum = 0;
+
+      for (guint j = 1; j < length - 1; j++)
+        sum += window[j];
+
+      guint64 total = 16 * sum + sixteenths * ((guint64)window[0] + window[length - 1]);
+      line[i] = (guint16)((total + divisor / 2) / divisor);
+    }
+}
+
+static void
+pass_horizontal (Plane *plane, guint width, guint height, guint whole, guint sixteenths,
+                 SbEdge edge)
+{
+  g_autofree guint16 *spread = g_new (guint16, (gsize)width + 2 * whole + 2);
+
+  for (guint y = 0; y < height; y++)
+    pass_over_line (plane + (gsize)y * width, width, whole, sixteenths, edge, spread);
+}
+
+static void
+pass_vertical (Plane *plane, guint width, guint height, guint whole, guint sixteenths, SbEdge edge)
+{
+  g_autofree guint16 *spread = g_new (guint16, (gsize)height + 2 * whole + 2);
+  g_autofree guint16 *line = g_new (guint16, height);
+
+  for (guint x = 0; x < width; x++)
+    {
+      for (guint y = 0; y < height; y++)
+        line[y] = plane[(gsize)y * width + x];
+      pass_over_line (line, height, whole, sixteenths, edge, spread);
+      for (guint y = 0; y < height; y++)
+        plane[(gsize)y * width + x] = line[y];
+    }
+}
+
+/* --- Areas ----------------------------------------------------------------------------------- */
+
+static gboolean
+area_contains (const SbArea *area, gint64 i, gint64 j)
+{
+  const gint64 x = area->x, y = area->y, w = area->width, h = area->height;
+
+  switch (area->shape)
+    {
+    case SB_AREA_RECT:
+      return x <= i && i < x + w && y <= j && j < y + h;
+    case SB_AREA_ELLIPSE:
+      {
+        const Wide across = 2 * (i - x) + 1 - w, down = 2 * (j - y) + 1 - h;
+
+        return across * across * h * h + down * down * w * w <= (Wide)w * w * h * h;
+      }
+    case SB_AREA_WHOLE:
+    default:
+      return TRUE;
+    }
+}
+
+static Plane *
+area_mask (const SbArea *area, guint width, guint height)
+{
+  Plane *mask = g_new (Plane, (gsize)width * height);
+
+  for (guint y = 0; y < height; y++)
+    for (guint x = 0; x < width; x++)
+      {
+        gboolean inside = area_contains (area, x, y);
+
+        if (area->invert)
+          inside = !inside;
+        mask[(gsize)y * width + x] = inside ? MAXIMUM : 0;
+      }
+
+  pass_horizontal (mask, width, height, area->feather, 0, SB_EDGE_CLAMP);
+  pass_vertical (mask, width, height, area->feather, 0, SB_EDGE_CLAMP);
+  return mask;
+}
+
+/* One pixel of the edit's output, from its input, what the edit would give over the whole picture,
+ * and the mask. */
+static void
+blend_pixel (const guint16 in[4], const guint16 result[4], guint64 mask, guint16 out[4])
+{
+  if (mask == 0 || mask == MAXIMUM)
+    {
+      memcpy (out, mask == 0 ? in : result, 4 * sizeof (guint16));
+      return;
+    }
+
+  const guint64 weight_in = in[3] * (MAXIMUM - mask);
+  const guint64 weight_result = result[3] * mask;
+  const guint64 weight = weight_in + weight_result;
+
+  for (guint c = 0; c < 3; c++)
+    out[c] = weight == 0
+                 ? in[c]
+                 : (guint16)divide_rounded (in[c] * weight_in + result[c] * weight_result, weight);
+  out[3] = (guint16)divide_rounded (weight, MAXIMUM);
+}
+
+/* --- The blur -------------------------------------------------------------------------------- */
+
+void
+sb_reference_blur (const guint16 *in, guint16 *out, guint width, guint height, const SbEdit *edit,
+                   const SbReferenceTone *tone)
+{
+  const gsize n = (gsize)width * height;
+  const guint radius16 = (guint)floor (edit->values[SB_BLUR_RADIUS] * 16 + 0.5);
+  const guint whole = radius16 / 16, sixteenths = radius16 % 16;
+  const guint passes = (guint)edit->values[SB_BLUR_PASSES];
+  const gboolean linear = edit->values[SB_BLUR_LINEAR] != 0;
+  const SbEdge edge = (SbEdge)edit->values[SB_BLUR_EDGE];
+  const SbDirection direction = (SbDirection)edit->values[SB_BLUR_DIRECTION];
+
+  if (radius16 == 0)
+    {
+      memmove (out, in, n * 4 * sizeof (guint16));
+      return;
+    }
+
+  g_autofree Plane *samples = g_new (Plane, n * 4);
+  Plane *planes[4] = { samples, samples + n, samples + 2 * n, samples + 3 * n };
+
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint64 alpha = in[4 * i + 3];
+
+      for (guint c = 0; c < 3; c++)
+        {
+          guint64 colour = in[4 * i + c];
+
+          if (linear)
+            colour = tone->decode[c][colour];
+          planes[c][i] = (guint16)divide_rounded (colour * alpha, MAXIMUM);
+        }
+      planes[3][i] = (guint16)alpha;
+    }
+
+  for (guint c = 0; c < 4; c++)
+    {
+      if (direction != SB_DIRECTION_VERTICAL)
+        for (guint pass = 0; pass < passes; pass++)
+          pass_horizontal (planes[c], width, height, whole, sixteenths, edge);
+      if (direction != SB_DIRECTION_HORIZONTAL)
+        for (guint pass = 0; pass < passes; pass++)
+          pass_vertical (planes[c], width, height, whole, sixteenths, edge);
+    }
+
+  g_autofree Plane *mask = area_mask (&edit->area, width, height);
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint64 alpha = planes[3][i];
+      guint16 result[4] = { 0, 0, 0, (guint16)alpha };
+
+      for (guint c = 0; c < 3; c++)
+        {
+          guint64 colour = 0;
+
+          if (alpha > 0)
+            colour = MIN (MAXIMUM, divide_rounded (planes[c][i] * (guint64)MAXIMUM, alpha));
+          result[c] = linear ? tone->encode[c][colour] : (guint16)colour;
+        }
+      blend_pixel (in + 4 * i, result, mask[i], out + 4 * i);
+    }
+}
+
+SbImage *
+sb_reference_fold (SbImage *image, const SbEditList *edits, guint depth,
+                   const SbReferenceTone *tone)
+{
+  const guint width = sb_image_get_width (image), height = sb_image_get_height (image);
+  const gsize n = (gsize)width * height * 4;
+  const guint8 *pixels = sb_image_get_pixels (image);
+  g_autofree guint16 *state = g_new (guint16, n);
+  SbImage *folded = sb_image_new (width, height, depth, NULL);
+
+  if (folded == NULL)
+    return NULL;
+
+  if (sb_image_get_depth (image) == 8)
+    for (gsize i = 0; i < n; i++)
+      state[i] = (guint16)(pixels[i] * 257);
+  else
+    memcpy (state, pixels, n * sizeof (guint16));
+
+  for (guint e = 0; edits != NULL && e < edits->n_edits; e++)
+    {
+      g_autofree guint16 *next = g_new (guint16, n);
+
+      sb_reference_blur (state, next, width, height, &edits->edits[e], tone);
+      memcpy (state, next, n * sizeof (guint16));
+    }
+
+  guint8 *out = sb_image_writable (folded);
+  if (depth == 8)
+    for (gsize i = 0; i < n; i++)
+      out[i] = (guint8)divide_rounded (state[i], 257);
+  else
+    memcpy (out, state, n * sizeof (guint16));
+  sb_image_set_profile (folded, sb_image_get_profile (image));
+  return folded;
+}
