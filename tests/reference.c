@@ -206,67 +206,122 @@ blend_pixel (const guint16 in[4], const guint16 result[4], guint64 mask, guint16
 /* --- The blur -------------------------------------------------------------------------------- */
 
 void
-sb_reference_blur (const guint16 *in, guint16 *out, guint width, guint height, const SbEdit *edit,
-                   const SbReferenceTone *tone)
+sb_reference_to_work (const guint16 *straight, guint16 *work, gsize n_pixels, gboolean linear,
+                      const SbReferenceTone *tone)
 {
-  const gsize n = (gsize)width * height;
-  const guint radius16 = (guint)floor (edit->values[SB_BLUR_RADIUS] * 16 + 0.5);
-  const guint whole = radius16 / 16, sixteenths = radius16 % 16;
-  const guint passes = (guint)edit->values[SB_BLUR_PASSES];
-  const gboolean linear = edit->values[SB_BLUR_LINEAR] != 0;
-  const SbEdge edge = (SbEdge)edit->values[SB_BLUR_EDGE];
-  const SbDirection direction = (SbDirection)edit->values[SB_BLUR_DIRECTION];
-
-  if (radius16 == 0)
+  for (gsize i = 0; i < n_pixels; i++)
     {
-      memmove (out, in, n * 4 * sizeof (guint16));
-      return;
-    }
-
-  g_autofree Plane *samples = g_new (Plane, n * 4);
-  Plane *planes[4] = { samples, samples + n, samples + 2 * n, samples + 3 * n };
-
-  for (gsize i = 0; i < n; i++)
-    {
-      const guint64 alpha = in[4 * i + 3];
+      const guint64 alpha = straight[4 * i + 3];
 
       for (guint c = 0; c < 3; c++)
         {
-          guint64 colour = in[4 * i + c];
+          guint64 colour = straight[4 * i + c];
 
           if (linear)
             colour = tone->decode[c][colour];
-          planes[c][i] = (guint16)divide_rounded (colour * alpha, MAXIMUM);
+          work[4 * i + c] = (guint16)divide_rounded (colour * alpha, MAXIMUM);
         }
-      planes[3][i] = (guint16)alpha;
+      work[4 * i + 3] = (guint16)alpha;
     }
+}
 
-  for (guint c = 0; c < 4; c++)
+void
+sb_reference_from_work (const guint16 *work, guint16 *straight, gsize n_pixels, gboolean linear,
+                        const SbReferenceTone *tone)
+{
+  for (gsize i = 0; i < n_pixels; i++)
     {
-      if (direction != SB_DIRECTION_VERTICAL)
-        for (guint pass = 0; pass < passes; pass++)
-          pass_horizontal (planes[c], width, height, whole, sixteenths, edge);
-      if (direction != SB_DIRECTION_HORIZONTAL)
-        for (guint pass = 0; pass < passes; pass++)
-          pass_vertical (planes[c], width, height, whole, sixteenths, edge);
-    }
-
-  g_autofree Plane *mask = area_mask (&edit->area, width, height);
-  for (gsize i = 0; i < n; i++)
-    {
-      const guint64 alpha = planes[3][i];
-      guint16 result[4] = { 0, 0, 0, (guint16)alpha };
+      const guint64 alpha = work[4 * i + 3];
 
       for (guint c = 0; c < 3; c++)
         {
           guint64 colour = 0;
 
           if (alpha > 0)
-            colour = MIN (MAXIMUM, divide_rounded (planes[c][i] * (guint64)MAXIMUM, alpha));
-          result[c] = linear ? tone->encode[c][colour] : (guint16)colour;
+            colour = MIN (MAXIMUM, divide_rounded (work[4 * i + c] * (guint64)MAXIMUM, alpha));
+          straight[4 * i + c] = linear ? tone->encode[c][colour] : (guint16)colour;
         }
-      blend_pixel (in + 4 * i, result, mask[i], out + 4 * i);
+      straight[4 * i + 3] = (guint16)alpha;
     }
+}
+
+static guint
+radius_in_sixteenths (const SbEdit *edit)
+{
+  return (guint)floor (edit->values[SB_BLUR_RADIUS] * 16 + 0.5);
+}
+
+/* All passes over work pixels, in place. */
+static void
+blur_passes (guint16 *work, guint width, guint height, const SbEdit *edit)
+{
+  const gsize n = (gsize)width * height;
+  const guint whole = radius_in_sixteenths (edit) / 16;
+  const guint sixteenths = radius_in_sixteenths (edit) % 16;
+  const guint passes = (guint)edit->values[SB_BLUR_PASSES];
+  const SbEdge edge = (SbEdge)edit->values[SB_BLUR_EDGE];
+  const SbDirection direction = (SbDirection)edit->values[SB_BLUR_DIRECTION];
+  g_autofree Plane *plane = g_new (Plane, n);
+
+  for (guint c = 0; c < 4; c++)
+    {
+      for (gsize i = 0; i < n; i++)
+        plane[i] = work[4 * i + c];
+
+      if (direction != SB_DIRECTION_VERTICAL)
+        for (guint pass = 0; pass < passes; pass++)
+          pass_horizontal (plane, width, height, whole, sixteenths, edge);
+      if (direction != SB_DIRECTION_HORIZONTAL)
+        for (guint pass = 0; pass < passes; pass++)
+          pass_vertical (plane, width, height, whole, sixteenths, edge);
+
+      for (gsize i = 0; i < n; i++)
+        work[4 * i + c] = plane[i];
+    }
+}
+
+static void
+blur_from (const guint16 *work, const guint16 *in, guint16 *out, guint width, guint height,
+           const SbEdit *edit, const SbReferenceTone *tone)
+{
+  const gsize n = (gsize)width * height;
+  const gboolean linear = edit->values[SB_BLUR_LINEAR] != 0;
+
+  if (radius_in_sixteenths (edit) == 0)
+    {
+      memcpy (out, in, n * 4 * sizeof (guint16));
+      return;
+    }
+
+  g_autofree guint16 *result = g_memdup2 (work, n * 4 * sizeof (guint16));
+  blur_passes (result, width, height, edit);
+  sb_reference_from_work (result, result, n, linear, tone);
+
+  g_autofree Plane *mask = area_mask (&edit->area, width, height);
+  for (gsize i = 0; i < n; i++)
+    blend_pixel (in + 4 * i, result + 4 * i, mask[i], out + 4 * i);
+}
+
+void
+sb_reference_blur (const guint16 *in, guint16 *out, guint width, guint height, const SbEdit *edit,
+                   const SbReferenceTone *tone)
+{
+  const gsize n = (gsize)width * height;
+  g_autofree guint16 *work = g_new (guint16, n * 4);
+
+  sb_reference_to_work (in, work, n, edit->values[SB_BLUR_LINEAR] != 0, tone);
+  blur_from (work, in, out, width, height, edit, tone);
+}
+
+void
+sb_reference_blur_work (const guint16 *work, guint16 *out, guint width, guint height,
+                        const SbEdit *edit, const SbReferenceTone *tone)
+{
+  const gsize n = (gsize)width * height;
+  g_autofree guint16 *in = g_new (guint16, n * 4);
+
+  sb_reference_from_work (work, in, n, edit->values[SB_BLUR_LINEAR] != 0, tone);
+  blur_from (work, in, out, width, height, edit, tone);
 }
 
 SbImage *
