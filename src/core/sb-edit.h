@@ -49,13 +49,16 @@ typedef enum
   SB_AREA_ELLIPSE,
 } SbAreaShape;
 
+#define SB_AREA_MAX_SIDE    1000000
+#define SB_AREA_MAX_FEATHER 500
+
 /* Where an edit acts, in whole pixels of its input; the box may lie partly outside the picture. */
 typedef struct
 {
   SbAreaShape shape;
-  int x, y;          /* of a rect or an ellipse's box; may be negative */
-  int width, height; /* >= 1 */
-  guint feather;     /* radius of the box that softens the mask, 0 .. 500 px */
+  int x, y;          /* of a rect or an ellipse's box, -SB_AREA_MAX_SIDE .. SB_AREA_MAX_SIDE */
+  int width, height; /* 1 .. SB_AREA_MAX_SIDE */
+  guint feather;     /* radius of the box that softens the mask, 0 .. SB_AREA_MAX_FEATHER px */
   gboolean invert;
 } SbArea;
 
@@ -111,8 +114,9 @@ typedef struct
 
 const SbEditClass *sb_edit_class (SbEditKind kind);
 
-/* A parameter's place on a slider, 0 .. 1, and back. Both are increasing, exact at both ends and at
- * curve_position, smooth between, and inverse to each other up to the quantum. */
+/* A parameter's place on a slider, 0 .. 1, and back to an allowed value. Both are increasing, exact
+ * at both ends and at curve_position, smooth between but for the quantum, and inverse to each other
+ * up to it. */
 double sb_parameter_to_slider (const SbParameter *parameter, double value);
 double sb_parameter_from_slider (const SbParameter *parameter, double position);
 /* The nearest allowed value. */
