@@ -65,6 +65,15 @@ void sb_document_export_async (SbDocument *self, GFile *file, const SbSaveOption
 gboolean sb_document_export_finish (SbDocument *self, GAsyncResult *result, GError **error);
 void sb_document_cancel_export (SbDocument *self);
 
+/* The straight colour of a pixel of what is shown, at 16 bits; FALSE outside the picture. */
+gboolean sb_document_pick (SbDocument *self, int x, int y, guint16 rgba[4]);
+
+/* Ends all work, as when the window closes: pending loads and exports finish with
+ * G_IO_ERROR_CANCELLED as soon as they can, and nothing is computed any more. An export that is
+ * already being put into place may still succeed: keep the program running until its callback.
+ * Implied by the last unref; never waits. */
+void sb_document_close (SbDocument *self);
+
 void sb_document_set_history_budget (SbDocument *self, guint64 bytes);
 /* A failure that the interface shows: sets "error". NULL clears it. */
 void sb_document_report (SbDocument *self, const GError *error);
