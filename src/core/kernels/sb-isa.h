@@ -13,7 +13,7 @@ typedef enum
 {
   SB_ISA_BASE,   /* x86-64 as it first was, or what another architecture has */
   SB_ISA_AVX2,   /* with FMA */
-  SB_ISA_AVX512, /* F, BW, DQ, VL */
+  SB_ISA_AVX512, /* F, BW, DQ, VL, VBMI, VNNI: Ice Lake, Zen 4 and later */
   SB_N_ISAS,
 } SbIsa;
 
