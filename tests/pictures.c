@@ -82,7 +82,7 @@ fill_near_ties (guint16 *rgba, guint width, guint height, guint run, guint limit
         {
           left = run + (guint)g_rand_int_range (rand, 0, (gint32)run + 1);
           for (guint c = 0; c < 4; c++)
-            q[c] = MIN (any_sample (limit, rand), limit - 1);
+            q[c] = any_sample (limit - 1, rand);
         }
 
       const guint32 bits = g_rand_int (rand);
