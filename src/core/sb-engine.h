@@ -72,6 +72,11 @@ typedef struct
   guint8 checker[2][3]; /* the two colours */
 } SbView;
 
+/* The level of a pyramid that a view or a PREVIEW at this zoom needs: the largest one whose pixels are
+ * not coarser than the device's, 2^-level >= zoom; 0 from zoom 1/2 (exclusive) on. */
+#define SB_ENGINE_MAX_LEVEL 20
+guint sb_engine_level_for_zoom (double zoom);
+
 SbEngine *sb_engine_new (SbDevice device, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void sb_engine_free (SbEngine *engine);
 

@@ -131,6 +131,17 @@ sb_image_writable (SbImage *image)
   return image->pixels;
 }
 
+gboolean
+sb_image_reclaim (SbImage *image)
+{
+  g_return_val_if_fail (image != NULL, FALSE);
+
+  if (!g_atomic_ref_count_compare (&image->references, 1))
+    return FALSE;
+  g_atomic_int_set (&image->opaque, 0);
+  return TRUE;
+}
+
 /* Whether all the bits of `mask` are set in each of n 64-bit words. Words are taken in blocks, so
  * that the loop vectorises and a picture with alpha is left at its first block that shows it. */
 static gboolean

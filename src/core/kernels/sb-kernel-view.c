@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-kernel-view.h"
+
+#include <string.h>
+
+/* Plain loops that the compiler turns into vectors of whatever width the instruction set has; a
+ * pixel at a time where the four channels already fill one. */
+
+typedef float Float4 __attribute__ ((vector_size (16)));
+typedef gint32 Int4 __attribute__ ((vector_size (16)));
+typedef guint8 Byte4 __attribute__ ((vector_size (4)));
+typedef guint16 Short4 __attribute__ ((vector_size (8)));
+
+/* 1 in the build that proves that the tests of the display can fail. */
+#ifdef SB_MUTATE_SHOW
+#define MUTATION 1
+#else
+#define MUTATION 0
+#endif
+
+/* --- Reducing -------------------------------------------------------------------------------- */
+
+/* Two channels in the halves of a word: red and blue, or green and alpha. */
+#define LANES 0x00ff00ffu
+
+static void
+reduce_twice_8 (const guint8 *const rows[4], gsize n, guint8 *const half[2], guint16 *quarter)
+{
+  const guint32 *restrict r0 = (const guint32 *)rows[0];
+  const guint32 *restrict r1 = (const guint32 *)rows[1];
+  const guint32 *restrict r2 = (const guint32 *)rows[2];
+  const guint32 *restrict r3 = (const guint32 *)rows[3];
+  guint32 *restrict h0 = (guint32 *)half[0];
+  guint32 *restrict h1 = (guint32 *)half[1];
+  guint32 *restrict out = (guint32 *)quarter;
+
+#define EVEN(p)             ((p)&LANES)
+#define ODD(p)              (((p) >> 8) & LANES)
+#define SUM(lanes, a, b, x) (lanes (a[x]) + lanes (a[(x) + 1]) + lanes (b[x]) + lanes (b[(x) + 1]))
+#define MEAN_(sum)          ((((sum) + 0x00020002u) >> 2) & LANES)
+#define SIXTEENTH(sum)      (((sum) << 4) + ((((sum) + 0x00080008u) >> 4) & 0x0fff0fffu))
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint32 e00 = SUM (EVEN, r0, r1, 4 * i), o00 = SUM (ODD, r0, r1, 4 * i);
+      const guint32 e01 = SUM (EVEN, r0, r1, 4 * i + 2), o01 = SUM (ODD, r0, r1, 4 * i + 2);
+      const guint32 e10 = SUM (EVEN, r2, r3, 4 * i), o10 = SUM (ODD, r2, r3, 4 * i);
+      const guint32 e11 = SUM (EVEN, r2, r3, 4 * i + 2), o11 = SUM (ODD, r2, r3, 4 * i + 2);
+
+      h0[2 * i] = MEAN_ (e00) | MEAN_ (o00) << 8;
+      h0[2 * i + 1] = MEAN_ (e01) | MEAN_ (o01) << 8;
+      h1[2 * i] = MEAN_ (e10) | MEAN_ (o10) << 8;
+      h1[2 * i + 1] = MEAN_ (e11) | MEAN_ (o11) << 8;
+
+      /* (257 s + 8) >> 4 = 16 s + ((s + 8) >> 4), which stays inside 16 bits for s <= 4080. */
+      const guint32 e = SIXTEENTH (e00 + e01 + e10 + e11);
+      const guint32 o = SIXTEENTH (o00 + o01 + o10 + o11);
+      out[2 * i] = (e & 0xffffu) | o << 16;
+      out[2 * i + 1] = e >> 16 | (o & 0xffff0000u);
+    }
+#undef EVEN
+#undef ODD
+#undef SUM
+#undef MEAN_
+#undef SIXTEENTH
+}
+
+static inline Int4
+load_16 (const guint16 *in)
+{
+  Short4 v;
+  memcpy (&v, in, sizeof v);
+  return __builtin_convertvector(v, Int4);
+}
+
+static inline void
+store_16 (guint16 *out, Int4 v)
+{
+  const Short4 s = __builtin_convertvector(v, Short4);
+  memcpy (out, &s, sizeof s);
+}
+
+static void
+reduce_16 (const guint16 *upper, const guint16 *lower, gsize n, guint16 *out)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const Int4 sum = load_16 (upper + 8 * i) + load_16 (upper + 8 * i + 4)
+                       + load_16 (lower + 8 * i) + load_16 (lower + 8 * i + 4);
+      store_16 (out + 4 * i, (sum + 2) >> 2);
+    }
+}
+
+/* --- To the space an edit works in ----------------------------------------------------------- */
+
+/* round (x / 65535) for a product of two samples: with t = x + 32768, (t + (t >> 16)) >> 16; both
+ * sums stay inside 32 bits. */
+static inline guint16
+divide_65535 (guint32 x)
+{
+  const guint32 t = x + 32768u;
+  return (guint16)((t + (t >> 16)) >> 16);
+}
+
+static void
+work_8 (const guint8 *restrict in, gsize n, const guint16 *const *decode, gboolean opaque,
+        guint16 *restrict out)
+{
+  if (decode == NULL && opaque)
+    {
+      for (gsize i = 0; i < 4 * n; i++)
+        out[i] = (guint16)(in[i] * 257u);
+      return;
+    }
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint32 a = in[4 * i + 3] * 257u;
+      for (guint c = 0; c < 3; c++)
+        {
+          const guint32 v = decode != NULL ? decode[c][in[4 * i + c]] : in[4 * i + c] * 257u;
+          out[4 * i + c] = opaque ? (guint16)v : divide_65535 (v * a);
+        }
+      out[4 * i + 3] = (guint16)a;
+    }
+}
+
+static void
+work_16 (const guint16 *restrict in, gsize n, const guint16 *const *decode, gboolean opaque,
+         guint16 *restrict out)
+{
+  if (decode == NULL && opaque)
+    {
+      memcpy (out, in, 8 * n);
+      return;
+    }
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint32 a = in[4 * i + 3];
+      for (guint c = 0; c < 3; c++)
+        {
+          const guint32 v = decode != NULL ? decode[c][in[4 * i + c]] : in[4 * i + c];
+          out[4 * i + c] = opaque ? (guint16)v : divide_65535 (v * a);
+        }
+      out[4 * i + 3] = (guint16)a;
+    }
+}
+
+/* --- To the screen --------------------------------------------------------------------------- */
+
+/* Up to three rows at once, which is all there is between two levels of a pyramid. */
+#define DEFINE_SUM(name, type)                                                                     \
+  static void name (const type *const *rows, const float *weights, gsize n_rows, gsize n,          \
+                    float *restrict out)                                                           \
+  {                                                                                                \
+    const gsize samples = 4 * n;                                                                   \
+    const type *restrict a = rows[0];                                                              \
+    const float wa = weights[0];                                                                   \
+    gsize done = 1;                                                                                \
+                                                                                                   \
+    if (n_rows == 1)                                                                               \
+      {                                                                                            \
+        for (gsize i = 0; i < samples; i++)                                                        \
+          out[i] = wa * (float)(gint32)a[i];                                                       \
+      }                                                                                            \
+    else                                                                                           \
+      {                                                                                            \
+        const type *restrict b = rows[1];                                                          \
+        const float wb = weights[1];                                                               \
+        if (n_rows == 2)                                                                           \
+          {                                                                                        \
+            for (gsize i = 0; i < samples; i++)                                                    \
+              out[i] = wa * (float)(gint32)a[i] + wb * (float)(gint32)b[i];                        \
+            done = 2;                                                                              \
+          }                                                                                        \
+        else                                                                                       \
+          {                                                                                        \
+            const type *restrict c = rows[2];                                                      \
+            const float wc = weights[2];                                                           \
+            for (gsize i = 0; i < samples; i++)                                                    \
+              out[i] = wa * (float)(gint32)a[i] + wb * (float)(gint32)b[i]                         \
+                       + wc * (float)(gint32)c[i];                                                 \
+            done = 3;                                                                              \
+          }                                                                                        \
+      }                                                                                            \
+    for (gsize k = done; k < n_rows; k++)                                                          \
+      {                                                                                            \
+        const type *restrict d = rows[k];                                                          \
+        const float w = weights[k];                                                                \
+        for (gsize i = 0; i < samples; i++)                                                        \
+          out[i] += w * (float)(gint32)d[i];                                                       \
+      }                                                                                            \
+  }
+
+DEFINE_SUM (sum_8, guint8)
+DEFINE_SUM (sum_16, guint16)
+
+static inline Float4
+load_float_8 (const guint8 *in)
+{
+  Byte4 v;
+  memcpy (&v, in, sizeof v);
+  return __builtin_convertvector(v, Float4);
+}
+
+static inline Float4
+load_float_16 (const guint16 *in)
+{
+  Short4 v;
+  memcpy (&v, in, sizeof v);
+  return __builtin_convertvector(v, Float4);
+}
+
+#define DEFINE_SUM_STRAIGHT(name, type, load, maximum)                                             \
+  static void name (const type *const *rows, const float *weights, gsize n_rows, gsize n,          \
+                    float *restrict out)                                                           \
+  {                                                                                                \
+    for (gsize k = 0; k < n_rows; k++)                                                             \
+      {                                                                                            \
+        const type *in = rows[k];                                                                  \
+        const float w = weights[k];                                                                \
+        const float wa = w / maximum;                                                              \
+        for (gsize i = 0; i < n; i++)                                                              \
+          {                                                                                        \
+            const Float4 v = load (in + 4 * i);                                                    \
+            const float s = wa * v[3];                                                             \
+            Float4 sum = v * (Float4){ s, s, s, w };                                               \
+            if (k > 0)                                                                             \
+              {                                                                                    \
+                Float4 before;                                                                     \
+                memcpy (&before, out + 4 * i, sizeof before);                                      \
+                sum += before;                                                                     \
+              }                                                                                    \
+            memcpy (out + 4 * i, &sum, sizeof sum);                                                \
+          }                                                                                        \
+      }                                                                                            \
+  }
+
+DEFINE_SUM_STRAIGHT (sum_straight_8, guint8, load_float_8, 255.0f)
+DEFINE_SUM_STRAIGHT (sum_straight_16, guint16, load_float_16, 65535.0f)
+
+static inline Float4
+load_float (const float *in)
+{
+  Float4 v;
+  memcpy (&v, in, sizeof v);
+  return v;
+}
+
+/* Rounds half up and makes opaque. Values are 0 .. 255 but for the last bits of a float. */
+static inline void
+store_8 (guint8 *out, Float4 v)
+{
+  const Int4 i = __builtin_convertvector(v + 0.5f, Int4);
+  const Byte4 b = __builtin_convertvector(i, Byte4);
+  guint32 word;
+  memcpy (&word, &b, sizeof word);
+  word ^= MUTATION;
+  word |= GUINT32_TO_LE (0xff000000u);
+  memcpy (out, &word, sizeof word);
+}
+
+static inline Float4
+over (Float4 v, const float *ground)
+{
+  const float rest = 1.0f - v[3] * (1.0f / 255.0f);
+  return v + rest * load_float (ground);
+}
+
+static inline Float4
+weigh (const float *in, const float *weights, gsize taps)
+{
+  Float4 sum = weights[0] * load_float (in);
+  for (gsize k = 1; k < taps; k++)
+    sum += weights[k] * load_float (in + 4 * k);
+  return sum;
+}
+
+static inline __attribute__ ((always_inline)) void
+spread_taps (const float *in, const guint32 *first, const float *weights, gsize taps, gsize n,
+             const float *ground, guint8 *out)
+{
+  if (ground == NULL)
+    for (gsize i = 0; i < n; i++)
+      store_8 (out + 4 * i, weigh (in + 4 * (gsize)first[i], weights + i * taps, taps));
+  else
+    for (gsize i = 0; i < n; i++)
+      store_8 (out + 4 * i,
+               over (weigh (in + 4 * (gsize)first[i], weights + i * taps, taps), ground + 4 * i));
+}
+
+static void
+spread (const float *in, const guint32 *first, const float *weights, gsize taps, gsize n,
+        const float *ground, guint8 *out)
+{
+  switch (taps)
+    {
+    case 1:
+      spread_taps (in, first, weights, 1, n, ground, out);
+      break;
+    case 2:
+      spread_taps (in, first, weights, 2, n, ground, out);
+      break;
+    case 3:
+      spread_taps (in, first, weights, 3, n, ground, out);
+      break;
+    default:
+      spread_taps (in, first, weights, taps, n, ground, out);
+    }
+}
+
+static inline Float4
+premultiplied (Float4 v)
+{
+  const float s = v[3] * (1.0f / 255.0f);
+  return v * (Float4){ s, s, s, 1.0f };
+}
+
+static void
+pick_8 (const guint8 *in, const guint32 *first, gsize n, const float *ground, guint8 *out)
+{
+  if (ground == NULL)
+    for (gsize i = 0; i < n; i++)
+      {
+        guint32 word;
+        memcpy (&word, in + 4 * (gsize)first[i], sizeof word);
+        word ^= MUTATION;
+        word |= GUINT32_TO_LE (0xff000000u);
+        memcpy (out + 4 * i, &word, sizeof word);
+      }
+  else
+    for (gsize i = 0; i < n; i++)
+      store_8 (out + 4 * i,
+               over (premultiplied (load_float_8 (in + 4 * (gsize)first[i])), ground + 4 * i));
+}
+
+static void
+pick_16 (const guint16 *in, const guint32 *first, gsize n, const float *ground, guint8 *out)
+{
+  if (ground == NULL)
+    for (gsize i = 0; i < n; i++)
+      {
+        const Int4 v = load_16 (in + 4 * (gsize)first[i]);
+        /* round (v / 257), with the product in 32 bits */
+        store_8 (out + 4 * i, __builtin_convertvector((v * 255 + 32895) >> 16, Float4));
+      }
+  else
+    for (gsize i = 0; i < n; i++)
+      store_8 (out + 4 * i,
+               over (premultiplied (load_float_16 (in + 4 * (gsize)first[i]) * (1.0f / 257.0f)),
+                     ground + 4 * i));
+}
+
+extern const SbViewKernels SB_ISA_SYMBOL (sb_view_kernels);
+const SbViewKernels SB_ISA_SYMBOL (sb_view_kernels) = {
+  .reduce_twice_8 = reduce_twice_8,
+  .reduce_16 = reduce_16,
+  .work_8 = work_8,
+  .work_16 = work_16,
+  .sum_8 = sum_8,
+  .sum_16 = sum_16,
+  .sum_straight_8 = sum_straight_8,
+  .sum_straight_16 = sum_straight_16,
+  .spread = spread,
+  .pick_8 = pick_8,
+  .pick_16 = pick_16,
+};
