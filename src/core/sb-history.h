@@ -55,6 +55,9 @@ gboolean sb_history_redo (SbHistory *history);
 /* Saved: the state at the cursor is what the file holds. Modified: the cursor's edits are not those
  * of the saved state; states are compared, not counted. The original starts out as saved. */
 void sb_history_mark_saved (SbHistory *history);
+/* The same for the state with these edits, wherever it stands, or if it is gone by now: a save that
+ * took its time. */
+void sb_history_mark_saved_edits (SbHistory *history, SbEditList *edits);
 gboolean sb_history_is_modified (const SbHistory *history);
 
 /* Gives the state at `position` its pixels (16 bits a channel, or 8 where that is all there is); a
@@ -76,10 +79,12 @@ void sb_history_settle (SbHistory *history);
 
 /* --- sb-snapshot.c --------------------------------------------------------------------------- */
 
-/* A picture compressed without loss: 16-bit samples are split into planes of low and high bytes,
- * then packed in bands. Reference-counted, any thread. */
+/* A picture compressed without loss: each sample's difference from its neighbours, of 16 bits split
+ * into planes of low and high bytes, packed in bands of rows. Reference-counted, any thread. */
 SbSnapshot *sb_snapshot_new (SbImage *image, GCancellable *cancellable,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The picture itself in the dress of a snapshot. */
+SbSnapshot *sb_snapshot_wrap (SbImage *image) G_GNUC_WARN_UNUSED_RESULT;
 SbSnapshot *sb_snapshot_ref (SbSnapshot *snapshot) G_GNUC_WARN_UNUSED_RESULT;
 void sb_snapshot_unref (SbSnapshot *snapshot);
 gsize sb_snapshot_get_bytes (const SbSnapshot *snapshot);
