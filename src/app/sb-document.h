@@ -75,6 +75,9 @@ gboolean sb_document_pick (SbDocument *self, int x, int y, guint16 rgba[4]);
 void sb_document_close (SbDocument *self);
 
 void sb_document_set_history_budget (SbDocument *self, guint64 bytes);
+/* What a picture may take, as sb_image_load() counts; 0 for half of the physical memory. For the
+ * loads that follow. */
+void sb_document_set_memory_limit (SbDocument *self, guint64 bytes);
 /* A failure that the interface shows: sets "error". NULL clears it. */
 void sb_document_report (SbDocument *self, const GError *error);
 
