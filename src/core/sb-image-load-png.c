@@ -23,6 +23,7 @@ typedef struct
   gboolean complete; /* all rows are there */
   gboolean damaged;  /* a chunk that is not needed was left out */
   gboolean no_profile;
+  gboolean grey; /* as stored: libpng forgets it once rows are expanded */
 } Decode;
 
 /* A text or profile that unpacks to more than this is left out. */
@@ -102,6 +103,7 @@ choose_format (Decode *decode)
   const gboolean alpha = (png_get_color_type (png, decode->info) & PNG_COLOR_MASK_ALPHA) != 0
                          || png_get_valid (png, decode->info, PNG_INFO_tRNS) != 0;
 
+  decode->grey = (png_get_color_type (png, decode->info) & PNG_COLOR_MASK_COLOR) == 0;
   png_set_expand (png);
   png_set_gray_to_rgb (png);
   if (!alpha)
@@ -172,9 +174,8 @@ take_colors (Decode *decode)
 
   if (png_get_iCCP (png, decode->info, &name, &method, &data, &n) != 0)
     {
-      const gboolean grey = (png_get_color_type (png, decode->info) & PNG_COLOR_MASK_COLOR) == 0;
       profile = g_bytes_new (data, n);
-      sb_image_take_profile (decode->image, profile, grey);
+      sb_image_take_profile (decode->image, profile, decode->grey);
       return;
     }
   if (decode->no_profile)

@@ -19,9 +19,9 @@
  * the picture alone: the same picture gives the same bytes on any number of threads. */
 #define BAND_BYTES (1 << 20)
 
-/* Tuned on photographs: filtered rows of those pack hardly better above this level, but take
- * several times as long. */
-#define DEFAULT_LEVEL 3
+/* Tuned on photographs, of which level 4 with Z_FILTERED makes smaller files than level 6 without,
+ * in two thirds of the time; level 6 with it gains 0 to 5 % more and takes twice as long. */
+#define DEFAULT_LEVEL 4
 
 typedef struct
 {
@@ -66,7 +66,7 @@ pack (Encode *encode, guint index, const guint8 *raw, gsize n, Band *band)
   const gboolean last = index == encode->n_bands - 1;
   z_stream z = { 0 };
 
-  if (deflateInit2 (&z, encode->level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY)
+  if (deflateInit2 (&z, encode->level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_FILTERED)
       != Z_OK)
     return FALSE;
   /* The header before, an empty block or the checksum after. */
