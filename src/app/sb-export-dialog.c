@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-export-dialog.h"
+
+#include <string.h>
+
+#include <adwaita.h>
+#include <glib/gi18n-lib.h>
+
+#define MAX_NAME 254 /* bytes */
+
+typedef struct
+{
+  GtkWindow *parent;
+  GSettings *settings;
+  GtkFileChooserNative *native;
+  SbExportChoice *choice; /* waits for the second question */
+} Dialog;
+
+/* --- Names ----------------------------------------------------------------------------------- */
+
+static const char *const picture_suffixes[]
+    = { "png", "jpg", "jpeg", "jpe", "tif", "tiff", "bmp", "gif", "webp", "avif", "heic", "heif",
+        "jxl", "jp2", "tga",  "ppm", "pgm", "pbm",  "pnm", "ico", "svg",  "xpm",  "xbm",  "dng" };
+
+/* Where the suffix of a picture begins, its dot, or the end of the name. */
+static gsize
+stem_length (const char *name)
+{
+  const char *dot = strrchr (name, '.');
+
+  if (dot == NULL || dot == name)
+    return strlen (name);
+  for (guint i = 0; i < G_N_ELEMENTS (picture_suffixes); i++)
+    if (g_ascii_strcasecmp (dot + 1, picture_suffixes[i]) == 0)
+      return (gsize)(dot - name);
+  return strlen (name);
+}
+
+char *
+sb_export_suggest_name (const char *display_name, guint attempt)
+{
+  g_return_val_if_fail (display_name != NULL, NULL);
+
+  g_autofree char *valid = g_utf8_make_valid (display_name, -1);
+  g_autofree char *suffix = NULL;
+  gsize length = stem_length (valid);
+
+  if (attempt < 2)
+    /* Translators: ends the suggested name of an exported file, before ".png". */
+    suffix = g_strdup (_ (" (blurred)"));
+  else
+    /* Translators: as " (blurred)", with a number. */
+    suffix = g_strdup_printf (_ (" (blurred %u)"), attempt);
+
+  /* Cut between characters. */
+  if (length + strlen (suffix) + strlen (".png") > MAX_NAME)
+    {
+      const char *cut = valid + MAX_NAME - strlen (suffix) - strlen (".png");
+
+      length = (gsize)((g_utf8_find_prev_char (valid, cut + 1)) - valid);
+    }
+  valid[length] = '\0';
+  return g_strconcat (valid, suffix, ".png", NULL);
+}
+
+GFile *
+sb_export_correct_name (GFile *file)
+{
+  g_return_val_if_fail (G_IS_FILE (file), NULL);
+
+  g_autofree char *name = g_file_get_basename (file);
+  g_autofree char *stem = NULL;
+  g_autofree char *corrected = NULL;
+  g_autoptr (GFile) folder = g_file_get_parent (file);
+  const char *dot = strrchr (name, '.');
+
+  if (folder == NULL || (dot != NULL && dot != name && g_ascii_strcasecmp (dot, ".png") == 0))
+    return g_object_ref (file);
+  stem = g_strndup (name, stem_length (name));
+  corrected = g_strconcat (stem, ".png", NULL);
+  return g_file_get_child (folder, corrected);
+}
+
+/* --- The folder ------------------------------------------------------------------------------ */
+
+static gboolean
+is_writable (GFile *folder)
+{
+  g_autoptr (GFileInfo) info = g_file_query_info (
+      folder, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE "," G_FILE_ATTRIBUTE_STANDARD_TYPE,
+      G_FILE_QUERY_INFO_NONE, NULL, NULL);
+
+  return info != NULL && g_file_info_get_file_type (info) == G_FILE_TYPE_DIRECTORY
+         && g_file_info_get_attribute_boolean (info, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE);
+}
+
+/* Beside the picture, else where the last one went, else among the pictures. */
+static GFile *
+choose_folder (SbDocument *document, GSettings *settings)
+{
+  GFile *file = sb_document_get_file (document);
+  g_autoptr (GFile) folder = file == NULL ? NULL : g_file_get_parent (file);
+  g_autofree char *uri = g_settings_get_string (settings, "export-folder");
+  const char *pictures = g_get_user_special_dir (G_USER_DIRECTORY_PICTURES);
+
+  if (folder != NULL && is_writable (folder))
+    return g_steal_pointer (&folder);
+  if (*uri != '\0')
+    {
+      g_autoptr (GFile) last = g_file_new_for_uri (uri);
+
+      if (is_writable (last))
+        return g_steal_pointer (&last);
+    }
+  return g_file_new_for_path (pictures == NULL ? g_get_home_dir () : pictures);
+}
+
+static char *
+choose_name (SbDocument *document, GFile *folder)
+{
+  g_autofree char *title = NULL;
+
+  g_object_get (document, "title", &title, NULL);
+  for (guint attempt = 1; attempt < 100; attempt++)
+    {
+      g_autofree char *name = sb_export_suggest_name (title == NULL ? "" : title, attempt);
+      g_autoptr (GFile) file = g_file_get_child_for_display_name (folder, name, NULL);
+
+      if (file == NULL || !g_file_query_exists (file, NULL))
+        return g_steal_pointer (&name);
+    }
+  /* The chooser asks before it is replaced. */
+  return sb_export_suggest_name (title == NULL ? "" : title, 1);
+}
+
+/* --- The dialog ------------------------------------------------------------------------------ */
+
+void
+sb_export_choice_free (SbExportChoice *choice)
+{
+  g_object_unref (choice->file);
+  g_free (choice);
+}
+
+static void
+dialog_free (gpointer data)
+{
+  Dialog *dialog = data;
+
+  if (dialog->native != NULL)
+    gtk_native_dialog_destroy (GTK_NATIVE_DIALOG (dialog->native));
+  g_clear_object (&dialog->native);
+  g_clear_object (&dialog->parent);
+  g_clear_object (&dialog->settings);
+  g_clear_pointer (&dialog->choice, sb_export_choice_free);
+  g_free (dialog);
+}
+
+static void
+finish (GTask *task)
+{
+  Dialog *dialog = g_task_get_task_data (task);
+  SbExportChoice *choice = g_steal_pointer (&dialog->choice);
+  g_autoptr (GFile) folder = choice == NULL ? NULL : g_file_get_parent (choice->file);
+
+  if (folder != NULL)
+    {
+      g_autofree char *uri = g_file_get_uri (folder);
+
+      g_settings_set_string (dialog->settings, "export-folder", uri);
+    }
+  g_task_return_pointer (task, choice, (GDestroyNotify)sb_export_choice_free);
+  g_object_unref (task);
+}
+
+static void
+replace_response_cb (GTask *task, const char *response)
+{
+  Dialog *dialog = g_task_get_task_data (task);
+
+  if (g_str_equal (response, "replace"))
+    dialog->choice->options.overwrite = TRUE;
+  else
+    g_clear_pointer (&dialog->choice, sb_export_choice_free);
+  finish (task);
+}
+
+static void
+ask_to_replace (GTask *task)
+{
+  Dialog *dialog = g_task_get_task_data (task);
+  g_autofree char *base = g_file_get_basename (dialog->choice->file);
+  g_autofree char *name = g_filename_display_name (base);
+  g_autofree char *heading = g_strdup_printf (_ ("Replace “%s”?"), name);
+  GtkWidget *message = adw_message_dialog_new (dialog->parent, heading, NULL);
+
+  adw_message_dialog_set_body (
+      ADW_MESSAGE_DIALOG (message),
+      _ ("Softbox writes PNG files, so the name was changed, and a file of that name is there "
+         "already. Replacing it overwrites what it holds."));
+  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (message), "cancel", _ ("_Cancel"),
+                                    "replace", _ ("_Replace"), NULL);
+  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (message), "replace",
+                                              ADW_RESPONSE_DESTRUCTIVE);
+  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (message), "cancel");
+  adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (message), "cancel");
+  g_signal_connect_swapped (message, "response", G_CALLBACK (replace_response_cb), task);
+  gtk_window_present (GTK_WINDOW (message));
+}
+
+static void
+response_cb (GTask *task, int response)
+{
+  Dialog *dialog = g_task_get_task_data (task);
+  GtkFileChooser *chooser = GTK_FILE_CHOOSER (dialog->native);
+  g_autoptr (GFile) file = NULL;
+  const char *depth;
+  SbExportChoice *choice;
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    file = gtk_file_chooser_get_file (chooser);
+  if (file == NULL)
+    {
+      finish (task);
+      return;
+    }
+
+  depth = gtk_file_chooser_get_choice (chooser, "depth");
+  choice = dialog->choice = g_new0 (SbExportChoice, 1);
+  choice->file = sb_export_correct_name (file);
+  choice->corrected = !g_file_equal (choice->file, file);
+  choice->options.compression = -1;
+  choice->options.depth = g_strcmp0 (depth, "16") == 0 ? 16 : 8;
+  /* The chooser has asked about the name that was typed. */
+  choice->options.overwrite = !choice->corrected;
+
+  if (choice->corrected && g_file_query_exists (choice->file, NULL))
+    ask_to_replace (task);
+  else
+    finish (task);
+}
+
+void
+sb_export_dialog_run (GtkWindow *parent, SbDocument *document, GSettings *settings,
+                      GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_return_if_fail (GTK_IS_WINDOW (parent) && SB_IS_DOCUMENT (document));
+
+  const char *depths[] = { "8", "16", NULL };
+  const char *labels[] = { _ ("8 bits a channel"), _ ("16 bits a channel"), NULL };
+  Dialog *dialog = g_new0 (Dialog, 1);
+  GTask *task = g_task_new (parent, NULL, callback, user_data);
+  SbImage *image = sb_document_get_image (document);
+  g_autoptr (GFile) folder = choose_folder (document, settings);
+  g_autofree char *name = choose_name (document, folder);
+  g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
+  GtkFileChooser *chooser;
+
+  dialog->parent = g_object_ref (parent);
+  dialog->settings = g_object_ref (settings);
+  dialog->native = gtk_file_chooser_native_new (
+      _ ("Export as PNG"), parent, GTK_FILE_CHOOSER_ACTION_SAVE, _ ("_Export"), _ ("_Cancel"));
+  g_task_set_task_data (task, dialog, dialog_free);
+
+  chooser = GTK_FILE_CHOOSER (dialog->native);
+  gtk_file_filter_set_name (filter, _ ("PNG pictures"));
+  gtk_file_filter_add_mime_type (filter, "image/png");
+  gtk_file_chooser_add_filter (chooser, filter);
+  gtk_file_chooser_set_current_folder (chooser, folder, NULL);
+  gtk_file_chooser_set_current_name (chooser, name);
+  gtk_file_chooser_add_choice (chooser, "depth", _ ("Depth"), depths, labels);
+  gtk_file_chooser_set_choice (chooser, "depth",
+                               image != NULL && sb_image_get_depth (image) == 16 ? "16" : "8");
+  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog->native), TRUE);
+  g_signal_connect_swapped (dialog->native, "response", G_CALLBACK (response_cb), task);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog->native));
+}
+
+SbExportChoice *
+sb_export_dialog_finish (GAsyncResult *result)
+{
+  g_return_val_if_fail (G_IS_TASK (result), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), NULL);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include <adwaita.h>
+
+#include "sb-edit.h"
+
+G_BEGIN_DECLS
+
+/* A number of an edit: label, spin button, and a slider below them, all from the row of the table.
+ * The wheel goes past both to the panel; a double click on the slider gives the default back.
+ *
+ * Signals: "changed" (d): the user chose another value; "drag-begin", "drag-end": the hand is on
+ * the slider between them. */
+#define SB_TYPE_PARAMETER_ROW (sb_parameter_row_get_type ())
+G_DECLARE_FINAL_TYPE (SbParameterRow, sb_parameter_row, SB, PARAMETER_ROW, AdwPreferencesRow)
+
+/* The row of the table must outlive the widget. */
+GtkWidget *sb_parameter_row_new (const SbParameter *parameter);
+/* Shows a value; no signal. */
+void sb_parameter_row_set_value (SbParameterRow *self, double value);
+
+G_END_DECLS

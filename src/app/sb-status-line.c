@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-status-line.h"
+
+#include <math.h>
+
+#include <glib/gi18n-lib.h>
+
+struct _SbStatusLine
+{
+  GtkWidget parent_instance;
+
+  SbDocument *document;
+  SbCanvas *canvas;
+  double x, y;   /* the picture's point under the pointer */
+  guint busy_id; /* work that takes long is named */
+  gboolean slow;
+
+  GtkMenuButton *zoom;
+  GtkLabel *zoom_label;
+  GtkLabel *point;
+  GtkMenuButton *device;
+  GtkLabel *device_label;
+  GtkLabel *time_label;
+  GtkLabel *info_device;
+  GtkLabel *info_reason;
+  GtkLabel *info_reason_title;
+  GtkLabel *info_rung;
+  GtkLabel *info_render;
+  GtkLabel *info_fps;
+  GtkLabel *info_fps_title;
+};
+
+G_DEFINE_FINAL_TYPE (SbStatusLine, sb_status_line, GTK_TYPE_WIDGET)
+
+#define SLOW_MS 400
+
+static char *
+format_ms (double ms)
+{
+  /* Translators: a time in milliseconds. */
+  return g_strdup_printf (ms < 10 ? _ ("%.1f ms") : _ ("%.0f ms"), ms);
+}
+
+static void
+follow_zoom (SbStatusLine *self)
+{
+  double percent = 0;
+  g_autofree char *text = NULL;
+
+  if (self->canvas != NULL)
+    percent = 100 * sb_canvas_get_zoom (self->canvas);
+  /* Translators: how large the picture is shown. */
+  text = g_strdup_printf (percent < 10 ? _ ("%.1f %%") : _ ("%.0f %%"), percent);
+  gtk_label_set_text (self->zoom_label, text);
+}
+
+static void
+follow_point (SbStatusLine *self)
+{
+  g_autofree char *text = NULL;
+  guint16 rgba[4];
+
+  if (self->document != NULL && self->x >= 0 && self->y >= 0
+      && sb_document_pick (self->document, (int)floor (self->x), (int)floor (self->y), rgba))
+    {
+      guint red = (rgba[0] * 255u + 32895) >> 16;
+      guint green = (rgba[1] * 255u + 32895) >> 16;
+      guint blue = (rgba[2] * 255u + 32895) >> 16;
+
+      if (rgba[3] == G_MAXUINT16)
+        text = g_strdup_printf ("x %d  y %d  #%02x%02x%02x", (int)self->x, (int)self->y, red, green,
+                                blue);
+      else
+        /* Translators: position and colour of a pixel, and how opaque it is. */
+        text = g_strdup_printf (_ ("x %d  y %d  #%02x%02x%02x  %.0f %% opaque"), (int)self->x,
+                                (int)self->y, red, green, blue, rgba[3] * 100.0 / G_MAXUINT16);
+    }
+  gtk_label_set_text (self->point, text == NULL ? "" : text);
+}
+
+static void
+follow_device (SbStatusLine *self)
+{
+  g_autofree char *name = NULL;
+  g_autofree char *reason = NULL;
+  g_autofree char *rung = NULL;
+  g_autofree char *time = NULL;
+  g_autofree char *rate = NULL;
+  gboolean animating = FALSE;
+  double ms = 0, fps = 0;
+
+  if (self->document == NULL)
+    return;
+  g_object_get (self->document, "device-name", &name, "device-reason", &reason, "render-ms", &ms,
+                "animating", &animating, "animation-fps", &fps, NULL);
+  if (self->canvas != NULL)
+    g_object_get (self->canvas, "rung", &rung, NULL);
+
+  if (name == NULL || *name == '\0')
+    {
+      g_free (name);
+      name = g_strdup (_ ("Starting…"));
+    }
+  if (ms >= 0.05)
+    time = format_ms (ms);
+  rate = g_strdup_printf (_ ("%.0f a second"), fps);
+
+  gtk_label_set_text (self->device_label, name);
+  gtk_label_set_text (self->time_label, self->slow ? _ ("Working…") : time != NULL ? time : "");
+  gtk_label_set_text (self->info_device, name);
+  gtk_label_set_text (self->info_reason, reason == NULL ? "" : reason);
+  gtk_widget_set_visible (GTK_WIDGET (self->info_reason), reason != NULL && *reason != '\0');
+  gtk_widget_set_visible (GTK_WIDGET (self->info_reason_title), reason != NULL && *reason != '\0');
+  gtk_label_set_text (self->info_rung, rung == NULL ? "" : rung);
+  gtk_label_set_text (self->info_render, time == NULL ? _ ("None yet") : time);
+  gtk_label_set_text (self->info_fps, rate);
+  gtk_widget_set_visible (GTK_WIDGET (self->info_fps), animating);
+  gtk_widget_set_visible (GTK_WIDGET (self->info_fps_title), animating);
+}
+
+static gboolean
+slow_cb (gpointer user_data)
+{
+  SbStatusLine *self = user_data;
+
+  self->busy_id = 0;
+  self->slow = TRUE;
+  follow_device (self);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+follow_busy (SbStatusLine *self)
+{
+  gboolean busy = FALSE, animating = FALSE;
+
+  if (self->document != NULL)
+    g_object_get (self->document, "busy", &busy, "animating", &animating, NULL);
+  if (busy && !animating)
+    {
+      if (self->busy_id == 0 && !self->slow)
+        self->busy_id = g_timeout_add (SLOW_MS, slow_cb, self);
+      return;
+    }
+  g_clear_handle_id (&self->busy_id, g_source_remove);
+  if (self->slow)
+    {
+      self->slow = FALSE;
+      follow_device (self);
+    }
+}
+
+/* The pixel under a resting pointer changes with the picture. */
+static void
+shown_cb (SbStatusLine *self)
+{
+  if (self->x >= 0)
+    follow_point (self);
+}
+
+static void
+pointer_moved_cb (SbStatusLine *self, double x, double y)
+{
+  self->x = x;
+  self->y = y;
+  follow_point (self);
+}
+
+static void
+sb_status_line_dispose (GObject *object)
+{
+  SbStatusLine *self = SB_STATUS_LINE (object);
+
+  g_clear_handle_id (&self->busy_id, g_source_remove);
+  sb_status_line_set_document (self, NULL);
+  if (self->canvas != NULL)
+    g_signal_handlers_disconnect_by_data (self->canvas, self);
+  g_clear_object (&self->canvas);
+  for (GtkWidget *child; (child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL;)
+    gtk_widget_unparent (child);
+
+  G_OBJECT_CLASS (sb_status_line_parent_class)->dispose (object);
+}
+
+static void
+sb_status_line_class_init (SbStatusLineClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  object_class->dispose = sb_status_line_dispose;
+
+  gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
+  gtk_widget_class_set_css_name (widget_class, "statusline");
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/softbox/Softbox/status-line.ui");
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, zoom);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, zoom_label);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, point);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, device);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, device_label);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, time_label);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, info_device);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, info_reason);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, info_reason_title);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, info_rung);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, info_render);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, info_fps);
+  gtk_widget_class_bind_template_child (widget_class, SbStatusLine, info_fps_title);
+}
+
+static void
+sb_status_line_init (SbStatusLine *self)
+{
+  self->x = self->y = -1;
+  gtk_widget_init_template (GTK_WIDGET (self));
+}
+
+void
+sb_status_line_set_document (SbStatusLine *self, SbDocument *document)
+{
+  g_return_if_fail (SB_IS_STATUS_LINE (self));
+
+  static const char *const signals[]
+      = { "notify::device-name", "notify::device-reason", "notify::render-ms", "notify::animating",
+          "notify::animation-fps" };
+
+  if (self->document != NULL)
+    g_signal_handlers_disconnect_by_data (self->document, self);
+  g_set_object (&self->document, document);
+  if (document == NULL)
+    return;
+
+  for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
+    g_signal_connect_swapped (document, signals[i], G_CALLBACK (follow_device), self);
+  g_signal_connect_swapped (document, "notify::busy", G_CALLBACK (follow_busy), self);
+  g_signal_connect_swapped (document, "notify::animating", G_CALLBACK (follow_busy), self);
+  g_signal_connect_swapped (document, "shown", G_CALLBACK (shown_cb), self);
+  follow_device (self);
+  follow_busy (self);
+}
+
+void
+sb_status_line_set_canvas (SbStatusLine *self, SbCanvas *canvas)
+{
+  g_return_if_fail (SB_IS_STATUS_LINE (self) && SB_IS_CANVAS (canvas));
+  g_return_if_fail (self->canvas == NULL);
+
+  self->canvas = g_object_ref (canvas);
+  g_signal_connect_swapped (canvas, "notify::zoom", G_CALLBACK (follow_zoom), self);
+  g_signal_connect_swapped (canvas, "notify::rung", G_CALLBACK (follow_device), self);
+  g_signal_connect_swapped (canvas, "pointer-moved", G_CALLBACK (pointer_moved_cb), self);
+  follow_zoom (self);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include "sb-canvas.h"
+
+G_BEGIN_DECLS
+
+/* The line under the picture: zoom, the point and colour under the pointer, and what computes, with
+ * a popover that says why and how fast. */
+#define SB_TYPE_STATUS_LINE (sb_status_line_get_type ())
+G_DECLARE_FINAL_TYPE (SbStatusLine, sb_status_line, SB, STATUS_LINE, GtkWidget)
+
+void sb_status_line_set_document (SbStatusLine *self, SbDocument *document);
+void sb_status_line_set_canvas (SbStatusLine *self, SbCanvas *canvas);
+
+G_END_DECLS

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include "sb-canvas.h"
+#include "sb-edit-panel.h"
+#include "sb-start-page.h"
+#include "sb-status-line.h"
+#include "sb-window.h"
+
+G_BEGIN_DECLS
+
+/* Shared by the files of the window. */
+struct _SbWindow
+{
+  AdwApplicationWindow parent_instance;
+
+  SbDocument *document;
+  GSettings *settings;
+  GCancellable *load;    /* of the load on its way, or NULL */
+  guint loading_id;      /* the spinner comes late */
+  guint leave_id;        /* the button that leaves fullscreen goes */
+  GString *warnings;     /* of the banner */
+  gboolean animate;      /* once there is a picture */
+  gboolean comparing;    /* by a key or a button held down */
+  gboolean asking;       /* about unsaved changes */
+  gboolean closing;      /* the answer was to close */
+  gboolean narrow;       /* the panel covers the picture */
+  gboolean panel_wanted; /* where there is room */
+
+  AdwToastOverlay *toasts;
+  AdwHeaderBar *header;
+  AdwWindowTitle *title;
+  AdwSplitButton *open;
+  GtkWidget *history;
+  GtkWidget *undo, *redo, *bottom_undo, *bottom_redo;
+  GtkWidget *compare, *bottom_compare;
+  GtkWidget *export;
+  GtkWidget *panel_button;
+  GtkMenuButton *menu;
+  GtkInfoBar *banner;
+  GtkLabel *banner_label;
+  GtkOverlay *stage;
+  GtkStack *pages;
+  SbStartPage *start;
+  AdwFlap *flap;
+  SbCanvas *canvas;
+  SbEditPanel *panel;
+  GtkProgressBar *progress;
+  GtkWidget *loading;
+  GtkRevealer *leave;
+  GtkRevealer *drop;
+  SbStatusLine *status;
+  GtkActionBar *bottom;
+};
+
+/* sb-window.c */
+/* title is plain text; a button and its action may be NULL. */
+void sb_window_toast (SbWindow *self, const char *title);
+void sb_window_set_comparing (SbWindow *self, gboolean comparing);
+void sb_window_set_panel (SbWindow *self, gboolean shown);
+
+/* sb-window-actions.c */
+void sb_window_add_actions (SbWindow *self);
+/* The one function that sets the enabled and the state of every action. */
+void sb_window_update_actions (SbWindow *self);
+
+/* sb-window-files.c */
+void sb_window_open (SbWindow *self);
+void sb_window_paste (SbWindow *self);
+void sb_window_copy (SbWindow *self);
+void sb_window_accept_drops (SbWindow *self);
+
+/* sb-window-export.c */
+/* Asks where to, then exports. */
+void sb_window_export (SbWindow *self, gboolean then_close);
+/* Exports without a question, never over a file. */
+void sb_window_export_to (SbWindow *self, GFile *file);
+/* Asks whether changes may be lost; closes the window where they may, or after an export. */
+void sb_window_ask_to_close (SbWindow *self);
+
+G_END_DECLS
