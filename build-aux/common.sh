@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Shared by run, test and ../.ci/run, which read it with `.`: plain POSIX sh.
 
-top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+: "${top:=$(cd "$(dirname "$0")/.." && pwd)}"
 
 # Debian's packages, named alike in 12 and 13.
 build_packages='
