@@ -294,6 +294,15 @@ name_format (const guint8 *head, gsize n)
   return NULL;
 }
 
+/* Either byte order, plain or with offsets of 64 bits. */
+static gboolean
+is_tiff (const guint8 *head, gsize n)
+{
+  return n >= 4
+         && (memcmp (head, "II*", 4) == 0 || memcmp (head, "MM\0*", 4) == 0
+             || memcmp (head, "II+", 4) == 0 || memcmp (head, "MM\0+", 4) == 0);
+}
+
 static SbImage *
 load (SbReader *reader, GError **error)
 {
@@ -315,6 +324,8 @@ load (SbReader *reader, GError **error)
     return sb_image_load_png (reader, error);
   if (n >= sizeof jpeg && memcmp (head, jpeg, sizeof jpeg) == 0)
     return sb_image_load_jpeg (reader, error);
+  if (is_tiff (head, n))
+    return sb_image_load_tiff (reader, error);
 
   /* The loader uses the window up: the name is looked up before it is asked. */
   const char *format = name_format (head, n);
