@@ -374,11 +374,9 @@ sb_edit_list_ref (const SbEditList *list)
 void
 sb_edit_list_unref (const SbEditList *list)
 {
-  g_return_if_fail (list != NULL);
-
   OwnedList *owned = (OwnedList *)list;
 
-  if (g_atomic_ref_count_dec (&owned->references))
+  if (owned != NULL && g_atomic_ref_count_dec (&owned->references))
     g_free (owned);
 }
 

@@ -162,7 +162,7 @@ typedef struct
 
 SbEditList *sb_edit_list_new (const SbEdit *edits, guint n_edits) G_GNUC_WARN_UNUSED_RESULT;
 SbEditList *sb_edit_list_ref (const SbEditList *list) G_GNUC_WARN_UNUSED_RESULT;
-void sb_edit_list_unref (const SbEditList *list);
+void sb_edit_list_unref (const SbEditList *list); /* NULL: nothing happens */
 /* NULL counts as the empty list. */
 gboolean sb_edit_list_equal (const SbEditList *a, const SbEditList *b);
 /* How many edits at the start of both are equal. */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gio/gunixinputstream.h>
+#include <gio/gunixoutputstream.h>
+#include <glib/gi18n-lib.h>
+#include <glib/gstdio.h>
+
+#include "sb-error.h"
+#include "sb-image.h"
+
+static gboolean
+is_stream (const char *name)
+{
+  return g_str_equal (name, "-");
+}
+
+static SbImage *
+load (const SbCli *cli, const char *input, GError **error)
+{
+  if (!is_stream (input))
+    {
+      g_autoptr (GFile) file = g_file_new_for_path (input);
+
+      return sb_image_load (file, 0, cli->cancellable, error);
+    }
+
+  g_autoptr (GInputStream) stream = g_unix_input_stream_new (STDIN_FILENO, FALSE);
+
+  return sb_image_load_stream (stream, _ ("standard input"), 0, cli->cancellable, error);
+}
+
+static gboolean
+write_stream (const SbCli *cli, GBytes *png, GError **error)
+{
+  g_autoptr (GOutputStream) stream = g_unix_output_stream_new (STDOUT_FILENO, FALSE);
+  gsize n;
+  const void *data = g_bytes_get_data (png, &n);
+
+  return g_output_stream_write_all (stream, data, n, NULL, cli->cancellable, error)
+         && g_output_stream_close (stream, cli->cancellable, error);
+}
+
+static gboolean
+save (const SbCli *cli, SbImage *image, const char *output, GError **error)
+{
+  SbSaveOptions options = { .depth = cli->depth, .compression = -1, .overwrite = cli->force };
+
+  if (is_stream (output))
+    {
+      g_autoptr (GBytes) png
+          = sb_image_encode_png (image, &options, NULL, NULL, cli->cancellable, error);
+
+      return png != NULL && write_stream (cli, png, error);
+    }
+
+  g_autoptr (GFile) file = g_file_new_for_path (output);
+
+  return sb_image_save_png (image, file, &options, NULL, NULL, cli->cancellable, error);
+}
+
+/* In the words of a command line where the cause is a key. */
+static const char *
+reason (const GError *error)
+{
+  return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) ? _ ("stopped") : error->message;
+}
+
+static gboolean
+convert_one (const SbCli *cli, SbEngine *engine, const char *input, const char *output)
+{
+  const char *input_name = is_stream (input) ? _ ("standard input") : input;
+  const char *output_name = is_stream (output) ? _ ("standard output") : output;
+  g_autoptr (GError) error = NULL;
+  struct stat status;
+
+  /* Before time is spent on it; saving looks again. */
+  if (!is_stream (output) && !cli->force && g_lstat (output, &status) == 0)
+    {
+      sb_cli_error (output, _ ("exists already; --force replaces it"));
+      return FALSE;
+    }
+
+  g_autoptr (SbImage) image = load (cli, input, &error);
+
+  if (image == NULL)
+    {
+      sb_cli_error (input_name, "%s", reason (error));
+      return FALSE;
+    }
+  for (guint i = 0; sb_image_get_warnings (image)[i] != NULL; i++)
+    sb_cli_warning (input_name, "%s", sb_image_get_warnings (image)[i]);
+
+  g_autoptr (SbImage) result = NULL;
+
+  if (sb_engine_load (engine, image, &error))
+    result = sb_engine_read (engine, cli->edits, 0,
+                             cli->depth != 0 ? cli->depth : sb_image_get_depth (image),
+                             cli->cancellable, &error);
+  if (result == NULL)
+    {
+      sb_cli_error (input_name, "%s", reason (error));
+      return FALSE;
+    }
+  if (!save (cli, result, output, &error))
+    {
+      sb_cli_error (output_name, "%s", reason (error));
+      return FALSE;
+    }
+  return TRUE;
+}
+
+int
+sb_cli_convert (const SbCli *cli)
+{
+  guint n_inputs = g_strv_length (cli->inputs);
+  guint n_written = 0, n_failed = 0;
+  g_autoptr (GError) error = NULL;
+
+  if (is_stream (cli->output) && isatty (STDOUT_FILENO))
+    {
+      sb_cli_error (_ ("standard output"), _ ("is a terminal; a picture is not written to one"));
+      return SB_CLI_FAILED;
+    }
+  for (guint i = 0; i < n_inputs; i++)
+    if (is_stream (cli->inputs[i]) && isatty (STDIN_FILENO))
+      {
+        sb_cli_error (_ ("standard input"), _ ("is a terminal; a picture is not read from one"));
+        return SB_CLI_FAILED;
+      }
+
+  g_auto (GStrv) outputs = sb_cli_plan (cli->inputs, cli->output, &error);
+
+  if (outputs == NULL)
+    {
+      sb_cli_error (cli->output, "%s", error->message);
+      return SB_CLI_FAILED;
+    }
+
+  g_autoptr (SbEngine) engine = sb_engine_new (cli->device, &error);
+
+  if (engine == NULL)
+    {
+      sb_cli_error (NULL, "%s", error->message);
+      return SB_CLI_FAILED;
+    }
+  if (n_inputs > 1 && g_mkdir_with_parents (cli->output, 0777) != 0)
+    {
+      sb_cli_error (cli->output, _ ("the folder could not be made: %s"), g_strerror (errno));
+      return SB_CLI_FAILED;
+    }
+
+  for (guint i = 0; i < n_inputs && !g_cancellable_is_cancelled (cli->cancellable); i++)
+    {
+      if (n_inputs > 1)
+        {
+          g_autofree char *name = g_filename_display_basename (cli->inputs[i]);
+          g_autofree char *line = g_strdup_printf ("%u/%u %s", i + 1, n_inputs, name);
+
+          sb_cli_progress (line);
+        }
+      if (convert_one (cli, engine, cli->inputs[i], outputs[i]))
+        n_written++;
+      else
+        n_failed++;
+    }
+  sb_cli_progress (NULL);
+
+  if (n_inputs > 1)
+    {
+      g_autofree char *written = g_strdup_printf (
+          ngettext ("%u picture written", "%u pictures written", n_written), n_written);
+      guint n_left = n_inputs - n_written - n_failed;
+
+      if (n_failed + n_left == 0)
+        g_printerr ("softbox-cli: %s\n", written);
+      else if (n_left == 0)
+        /* Translators: "3 pictures written, 1 failed" */
+        g_printerr (_ ("softbox-cli: %s, %u failed\n"), written, n_failed);
+      else
+        g_printerr (_ ("softbox-cli: %s, %u failed, %u not begun\n"), written, n_failed, n_left);
+    }
+  return n_written == n_inputs ? SB_CLI_DONE : SB_CLI_FAILED;
+}

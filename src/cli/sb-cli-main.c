@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-cli.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib/gi18n-lib.h>
+
+#include "sb-error.h"
+#include "sb-locale.h"
+
+#define MAX_THREADS 1024
+#define MAX_SIDE    100000
+
+/* The command line as it was typed. */
+typedef struct
+{
+  char **inputs;
+  char *output;
+  char **edits;
+  char *radius, *passes, *linear;
+  char *depth, *device, *threads, *size, *seed;
+  gboolean force, json;
+  gboolean benchmark, verify, devices, list_edits, version;
+} Typed;
+
+static void
+typed_clear (Typed *typed)
+{
+  g_strfreev (typed->inputs);
+  g_strfreev (typed->edits);
+  g_free (typed->output);
+  g_free (typed->radius);
+  g_free (typed->passes);
+  g_free (typed->linear);
+  g_free (typed->depth);
+  g_free (typed->device);
+  g_free (typed->threads);
+  g_free (typed->size);
+  g_free (typed->seed);
+}
+
+static void
+cli_clear (SbCli *cli)
+{
+  g_clear_object (&cli->cancellable);
+  g_clear_pointer (&cli->edits, sb_edit_list_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbCli, cli_clear)
+
+/* --- Ending early ---------------------------------------------------------------------------- */
+
+/* Waits for the wish to stop in a thread of its own, where anything may be done about it. Then the
+ * signals have their usual effect again: a second one ends the program at once. */
+static gpointer
+wait_for_signal (gpointer data)
+{
+  g_autoptr (GCancellable) cancellable = data;
+  sigset_t signals;
+  int number;
+
+  pthread_sigmask (SIG_SETMASK, NULL, &signals);
+  sigwait (&signals, &number);
+  g_cancellable_cancel (cancellable);
+  pthread_sigmask (SIG_UNBLOCK, &signals, NULL);
+  return NULL;
+}
+
+/* Call it before any other thread begins, so that all have the signals blocked. */
+static void
+catch_signals (GCancellable *cancellable)
+{
+  const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+  sigset_t signals;
+  gboolean any = FALSE;
+
+  /* A reader that goes away is an error of writing, with a message. */
+  signal (SIGPIPE, SIG_IGN);
+
+  sigemptyset (&signals);
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      struct sigaction action;
+
+      /* What whoever started us had ignored (nohup) stays so. */
+      if (sigaction (numbers[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN)
+        continue;
+      sigaddset (&signals, numbers[i]);
+      any = TRUE;
+    }
+  pthread_sigmask (SIG_SETMASK, &signals, NULL);
+  if (any)
+    g_thread_unref (g_thread_new ("signals", wait_for_signal, g_object_ref (cancellable)));
+}
+
+/* --- Checking -------------------------------------------------------------------------------- */
+
+static int
+usage_error (const char *name, const char *message)
+{
+  sb_cli_error (name, "%s", message);
+  g_printerr ("%s\n", _ ("“softbox-cli --help” tells how to call it."));
+  return SB_CLI_USAGE;
+}
+
+static gboolean
+parse_whole (const char *text, guint64 minimum, guint64 maximum, guint *value)
+{
+  guint64 number;
+
+  if (!g_ascii_string_to_unsigned (text, 10, minimum, maximum, &number, NULL))
+    return FALSE;
+  *value = (guint)number;
+  return TRUE;
+}
+
+/* --radius, --passes and --linear: one blur. */
+static gboolean
+parse_shorthand (const Typed *typed, SbEdit *edit, GError **error)
+{
+  const struct
+  {
+    const char *value;
+    guint position;
+  } parts[] = {
+    { typed->radius, SB_BLUR_RADIUS },
+    { typed->passes, SB_BLUR_PASSES },
+    { typed->linear, SB_BLUR_LINEAR },
+  };
+
+  sb_edit_init (edit, SB_EDIT_BLUR);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    {
+      const char *key = sb_edit_class (SB_EDIT_BLUR)->parameters[parts[i].position].key;
+      SbEdit one;
+
+      if (parts[i].value == NULL)
+        continue;
+
+      g_autofree char *text = g_strdup_printf ("blur:%s=%s", key, parts[i].value);
+
+      if (!sb_edit_parse (text, &one, error))
+        return FALSE;
+      /* "3,passes=1" is an edit's text, and no number. */
+      if (strchr (parts[i].value, ',') != NULL)
+        {
+          g_set_error (error, SB_ERROR, SB_ERROR_INVALID, _ ("“--%s=%s”: must be one number"), key,
+                       parts[i].value);
+          return FALSE;
+        }
+      edit->values[parts[i].position] = one.values[parts[i].position];
+    }
+  return TRUE;
+}
+
+/* NULL: a usage error that has been told. */
+static SbEditList *
+parse_edits (const Typed *typed)
+{
+  gboolean shorthand = typed->radius != NULL || typed->passes != NULL || typed->linear != NULL;
+  guint n = typed->edits == NULL ? 0 : g_strv_length (typed->edits);
+  g_autofree SbEdit *edits = g_new (SbEdit, n + 1);
+  g_autoptr (GError) error = NULL;
+
+  if (shorthand && n > 0)
+    {
+      usage_error (NULL, _ ("--radius, --passes and --linear are short for one --edit; give either "
+                            "them or --edit"));
+      return NULL;
+    }
+  for (guint i = 0; i < n; i++)
+    if (!sb_edit_parse (typed->edits[i], &edits[i], &error))
+      {
+        usage_error (NULL, error->message);
+        return NULL;
+      }
+  if (shorthand)
+    {
+      n = 1;
+      if (!parse_shorthand (typed, &edits[0], &error))
+        {
+          usage_error (NULL, error->message);
+          return NULL;
+        }
+    }
+  return sb_edit_list_new (edits, n);
+}
+
+static gboolean
+parse_numbers (const Typed *typed, SbCli *cli)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (typed->device != NULL && !sb_device_parse (typed->device, &cli->device, &error))
+    {
+      usage_error (NULL, error->message);
+      return FALSE;
+    }
+  if (typed->threads != NULL && !parse_whole (typed->threads, 0, MAX_THREADS, &cli->device.threads))
+    {
+      g_autofree char *message
+          = g_strdup_printf (_ ("“--threads=%s”: must be a whole number from 0 to %d, 0 for one "
+                                "thread a core"),
+                             typed->threads, MAX_THREADS);
+
+      usage_error (NULL, message);
+      return FALSE;
+    }
+  if (typed->depth != NULL && !g_str_equal (typed->depth, "8") && !g_str_equal (typed->depth, "16"))
+    {
+      g_autofree char *message
+          = g_strdup_printf (_ ("“--depth=%s”: must be 8 or 16"), typed->depth);
+
+      usage_error (NULL, message);
+      return FALSE;
+    }
+  cli->depth = typed->depth == NULL ? 0 : (guint)atoi (typed->depth);
+
+  if (typed->size != NULL)
+    {
+      g_auto (GStrv) sides = g_strsplit (typed->size, "x", -1);
+
+      if (g_strv_length (sides) != 2 || !parse_whole (sides[0], 1, MAX_SIDE, &cli->width)
+          || !parse_whole (sides[1], 1, MAX_SIDE, &cli->height))
+        {
+          g_autofree char *message
+              = g_strdup_printf (_ ("“--size=%s”: must be two whole numbers from 1 to %d with an x "
+                                    "between: 6000x4000"),
+                                 typed->size, MAX_SIDE);
+
+          usage_error (NULL, message);
+          return FALSE;
+        }
+    }
+  if (typed->seed != NULL && !parse_whole (typed->seed, 0, G_MAXUINT32, &cli->seed))
+    {
+      g_autofree char *message = g_strdup_printf (
+          _ ("“--seed=%s”: must be a whole number from 0 to %u"), typed->seed, G_MAXUINT32);
+
+      usage_error (NULL, message);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+check_output (const Typed *typed, guint n_inputs)
+{
+  const char *extension;
+
+  if (typed->output == NULL)
+    usage_error (NULL, _ ("no output: -o OUTPUT is missing"));
+  else if (*typed->output == '\0')
+    usage_error (NULL, _ ("the name of the output is empty"));
+  else if (n_inputs > 1 && g_str_equal (typed->output, "-"))
+    usage_error (NULL, _ ("several pictures need a folder to go to, not standard output"));
+  else if (n_inputs == 1 && !sb_cli_is_png_name (typed->output, &extension))
+    {
+      g_autofree char *shown = g_filename_display_name (extension);
+      g_autofree char *message
+          = g_strdup_printf (_ ("only PNG is written: end the name in .png instead of %s"), shown);
+
+      usage_error (typed->output, message);
+    }
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_inputs (char *const *inputs)
+{
+  guint n_streams = 0;
+
+  for (guint i = 0; inputs[i] != NULL; i++)
+    {
+      if (*inputs[i] == '\0')
+        {
+          usage_error (NULL, _ ("the name of an input is empty"));
+          return FALSE;
+        }
+      n_streams += g_str_equal (inputs[i], "-") ? 1 : 0;
+    }
+  if (n_streams > 1)
+    {
+      usage_error (NULL, _ ("standard input (-) can be read only once"));
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* --- Running --------------------------------------------------------------------------------- */
+
+/* Whatever is not about pictures and files. */
+static int
+run_other (const Typed *typed, SbCli *cli)
+{
+  guint n = (typed->benchmark ? 1 : 0) + (typed->verify ? 1 : 0) + (typed->devices ? 1 : 0)
+            + (typed->list_edits ? 1 : 0);
+
+  if (n > 1)
+    return usage_error (NULL, _ ("give only one of --benchmark, --verify, --devices and "
+                                 "--list-edits"));
+  if (typed->inputs != NULL || typed->output != NULL || typed->edits != NULL
+      || typed->radius != NULL || typed->passes != NULL || typed->linear != NULL
+      || typed->depth != NULL || typed->force)
+    return usage_error (NULL, _ ("--benchmark, --verify, --devices and --list-edits take no "
+                                 "pictures and no edits"));
+  if (typed->json && typed->verify)
+    return usage_error (NULL, _ ("--json goes with --benchmark, --devices and --list-edits"));
+  if (typed->size != NULL && !typed->benchmark)
+    return usage_error (NULL, _ ("--size goes with --benchmark"));
+  if (typed->seed != NULL && !typed->verify)
+    return usage_error (NULL, _ ("--seed goes with --verify"));
+
+  cli->json = typed->json;
+  if (typed->verify)
+    return sb_cli_verify (cli);
+  if (typed->devices)
+    return sb_cli_list_devices (cli);
+  return sb_cli_list_edits (cli);
+}
+
+static int
+run (const Typed *typed)
+{
+  g_auto (SbCli) cli = {
+    .device = { SB_DEVICE_AUTO },
+    .width = 6000,
+    .height = 4000,
+    .seed = g_random_int (),
+    .cancellable = g_cancellable_new (),
+  };
+
+  if (typed->version)
+    {
+      sb_cli_print ("softbox-cli %s\n", SB_VERSION);
+      return SB_CLI_DONE;
+    }
+  if (!parse_numbers (typed, &cli))
+    return SB_CLI_USAGE;
+
+  catch_signals (cli.cancellable);
+
+  if (typed->benchmark || typed->verify || typed->devices || typed->list_edits)
+    return run_other (typed, &cli);
+
+  if (typed->json || typed->size != NULL || typed->seed != NULL)
+    return usage_error (NULL, _ ("--json, --size and --seed go with --benchmark, --verify, "
+                                 "--devices or --list-edits"));
+  if (typed->inputs == NULL || typed->inputs[0] == NULL)
+    return usage_error (NULL, _ ("no input: name a picture, or - for standard input"));
+
+  cli.inputs = typed->inputs;
+  cli.output = typed->output;
+  cli.force = typed->force;
+  if (!check_inputs (cli.inputs) || !check_output (typed, g_strv_length (cli.inputs)))
+    return SB_CLI_USAGE;
+  cli.edits = parse_edits (typed);
+  if (cli.edits == NULL)
+    return SB_CLI_USAGE;
+  return sb_cli_convert (&cli);
+}
+
+static GOptionContext *
+make_context (Typed *typed)
+{
+  const GOptionEntry entries[] = {
+    { "edit", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &typed->edits,
+      N_ ("Do this edit; may be given again for more, done in this order"), N_ ("EDIT") },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &typed->output,
+      N_ ("Write here: a PNG file, - for standard output, a folder for several inputs"),
+      N_ ("OUTPUT") },
+    { "radius", 0, 0, G_OPTION_ARG_STRING, &typed->radius,
+      N_ ("Blur with this radius in pixels, 0 to 2000 (14)"), N_ ("R") },
+    { "passes", 0, 0, G_OPTION_ARG_STRING, &typed->passes, N_ ("Blur so many times, 1 to 10 (3)"),
+      N_ ("N") },
+    { "linear", 0, 0, G_OPTION_ARG_STRING, &typed->linear, N_ ("Blur in linear light, 0 or 1 (1)"),
+      "0|1" },
+    { "depth", 0, 0, G_OPTION_ARG_STRING, &typed->depth,
+      N_ ("Write so many bits a channel; the input’s without it"), "8|16" },
+    { "force", 0, 0, G_OPTION_ARG_NONE, &typed->force, N_ ("Replace files that exist"), NULL },
+    { "device", 0, 0, G_OPTION_ARG_STRING, &typed->device, N_ ("Compute there (auto)"),
+      "auto|cpu|cuda[:N]" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &typed->threads,
+      N_ ("Use so many threads (one a core)"), N_ ("N") },
+    { "devices", 0, 0, G_OPTION_ARG_NONE, &typed->devices, N_ ("List the devices"), NULL },
+    { "list-edits", 0, 0, G_OPTION_ARG_NONE, &typed->list_edits,
+      N_ ("List the edits with their keys and ranges"), NULL },
+    { "benchmark", 0, 0, G_OPTION_ARG_NONE, &typed->benchmark,
+      N_ ("Measure the speed and print a table"), NULL },
+    { "size", 0, 0, G_OPTION_ARG_STRING, &typed->size,
+      N_ ("Measure with a picture of this size (6000x4000)"), N_ ("WIDTHxHEIGHT") },
+    { "verify", 0, 0, G_OPTION_ARG_NONE, &typed->verify,
+      N_ ("Compare every device with the slow reference on random pictures"), NULL },
+    { "seed", 0, 0, G_OPTION_ARG_STRING, &typed->seed, N_ ("Verify with the pictures of this seed"),
+      N_ ("N") },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &typed->json, N_ ("Print a table as JSON"), NULL },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &typed->version, N_ ("Print the version"), NULL },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &typed->inputs, NULL,
+      N_ ("INPUT… -o OUTPUT") },
+    { NULL },
+  };
+  GOptionContext *context = g_option_context_new (NULL);
+
+  g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
+  g_option_context_set_translation_domain (context, GETTEXT_PACKAGE);
+  g_option_context_set_summary (
+      context, N_ ("Blurs photos and writes them as PNG, without a window. Reads what the system "
+                   "can read: PNG at 8 and 16 bits, JPEG, TIFF, WebP and more."));
+  g_option_context_set_description (
+      context,
+      N_ ("An edit is written KIND:KEY=VALUE,KEY=VALUE with every key optional; --list-edits tells "
+          "them all. --radius, --passes and --linear together are one blur. Without any edit the "
+          "picture is only converted. Numbers take a point for decimals.\n"
+          "\n"
+          "Several inputs go to a folder, which is made if it is missing, as NAME.png; where two "
+          "would have one name, the second is NAME-2.png. An input is never overwritten, another "
+          "file only with --force.\n"
+          "\n"
+          "Examples:\n"
+          "  softbox-cli photo.jpg --radius 12.5 -o soft.png\n"
+          "  softbox-cli photo.jpg -e blur:radius=40,direction=horizontal -o streaks.png\n"
+          "  softbox-cli photo.jpg -e blur:radius=20,area=ellipse:900:400:600:800,feather=60,"
+          "invert=1 -o portrait.png\n"
+          "  softbox-cli *.jpg --radius 3 --depth=16 -o softened\n"
+          "  curl -s https://example.org/photo.jpg | softbox-cli - -e blur -o - | display\n"
+          "\n"
+          "Exit status: 0 all done, 1 something failed, 2 the command line is wrong.\n"));
+  return context;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_auto (Typed) typed = { NULL };
+  g_autoptr (GError) error = NULL;
+
+  sb_locale_init ();
+  /* What is printed is read by scripts too: a point in every locale. */
+  setlocale (LC_NUMERIC, "C");
+  g_set_prgname ("softbox-cli");
+
+  g_autoptr (GOptionContext) context = make_context (&typed);
+
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    return usage_error (NULL, error->message);
+
+  int status = run (&typed);
+
+  if (!sb_cli_flush () && status == SB_CLI_DONE)
+    status = SB_CLI_FAILED;
+  return status;
+}

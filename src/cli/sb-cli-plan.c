@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-cli.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include <glib/gi18n-lib.h>
+
+#include "sb-error.h"
+
+/* A file by what it is, whatever name or link leads to it; NULL where there is none. */
+static char *
+file_identity (const char *name)
+{
+  struct stat status;
+
+  if (stat (name, &status) != 0)
+    return NULL;
+  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64)status.st_dev,
+                          (guint64)status.st_ino);
+}
+
+static GHashTable *
+input_identities (char *const *inputs)
+{
+  GHashTable *identities = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = 0; inputs[i] != NULL; i++)
+    {
+      char *identity = g_str_equal (inputs[i], "-") ? NULL : file_identity (inputs[i]);
+
+      if (identity != NULL)
+        g_hash_table_add (identities, identity);
+    }
+  return identities;
+}
+
+/* Where the extension begins, at its dot; NULL where there is none. A dot in front hides a file. */
+static const char *
+find_extension (const char *name)
+{
+  const char *base = strrchr (name, G_DIR_SEPARATOR);
+  const char *dot;
+
+  base = base == NULL ? name : base + 1;
+  dot = strrchr (base, '.');
+  return dot == NULL || dot == base || dot[1] == '\0' ? NULL : dot;
+}
+
+gboolean
+sb_cli_is_png_name (const char *name, const char **extension)
+{
+  const char *dot = find_extension (name);
+
+  *extension = dot;
+  return dot == NULL || g_ascii_strcasecmp (dot, ".png") == 0;
+}
+
+/* "photo" of "holiday/photo.jpg". */
+static char *
+stem (const char *input)
+{
+  if (g_str_equal (input, "-"))
+    return g_strdup ("stdin");
+
+  g_autofree char *base = g_path_get_basename (input);
+  const char *dot = find_extension (base);
+
+  return dot == NULL ? g_steal_pointer (&base) : g_strndup (base, (gsize)(dot - base));
+}
+
+static char **
+plan_one (char *const *inputs, const char *output, GError **error)
+{
+  g_autoptr (GHashTable) identities = input_identities (inputs);
+  g_autofree char *identity = file_identity (output);
+  struct stat status;
+
+  if (g_str_equal (output, "-"))
+    return g_strdupv ((char *[]){ (char *)output, NULL });
+
+  if (stat (output, &status) == 0 && S_ISDIR (status.st_mode))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY,
+                   _ ("is a folder; name a file in it"));
+      return NULL;
+    }
+  if (identity != NULL && g_hash_table_contains (identities, identity))
+    {
+      g_set_error (error, SB_ERROR, SB_ERROR_INVALID,
+                   _ ("is the input itself, which is never overwritten"));
+      return NULL;
+    }
+  return g_strdupv ((char *[]){ (char *)output, NULL });
+}
+
+/* Whether a picture may go to the file `name` in `folder`: its name has not been given away, nor
+ * does a link of that name lead to an input or to what was given away. */
+static gboolean
+is_free (const char *folder, const char *name, GHashTable *taken, GHashTable *identities)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_autofree char *identity = file_identity (path);
+
+  return !g_hash_table_contains (taken, name)
+         && (identity == NULL || !g_hash_table_contains (identities, identity));
+}
+
+static char *
+choose_name (const char *folder, const char *base, GHashTable *taken, GHashTable *natural,
+             GHashTable *identities)
+{
+  char *name = g_strconcat (base, ".png", NULL);
+
+  /* A number must not take the name that another input has by itself. */
+  for (guint number = 2; !is_free (folder, name, taken, identities)
+                         || (number > 2 && g_hash_table_contains (natural, name));
+       number++)
+    {
+      g_free (name);
+      name = g_strdup_printf ("%s-%u.png", base, number);
+    }
+  return name;
+}
+
+char **
+sb_cli_plan (char *const *inputs, const char *output, GError **error)
+{
+  g_return_val_if_fail (inputs != NULL && output != NULL, NULL);
+
+  guint n = g_strv_length ((char **)inputs);
+  struct stat status;
+
+  if (n == 1)
+    return plan_one (inputs, output, error);
+
+  if (stat (output, &status) == 0 && !S_ISDIR (status.st_mode))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_DIRECTORY,
+                   _ ("is not a folder; several pictures need one to go to"));
+      return NULL;
+    }
+
+  g_autoptr (GHashTable) identities = input_identities (inputs);
+  g_autoptr (GHashTable) taken = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) natural = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) plan = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *base = stem (inputs[i]);
+
+      g_hash_table_add (natural, g_strconcat (base, ".png", NULL));
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *base = stem (inputs[i]);
+      char *name = choose_name (output, base, taken, natural, identities);
+      char *path = g_build_filename (output, name, NULL);
+      char *identity = file_identity (path);
+
+      g_ptr_array_add (plan, path);
+      g_hash_table_add (taken, name);
+      if (identity != NULL)
+        g_hash_table_add (identities, identity);
+    }
+  g_ptr_array_add (plan, NULL);
+  return (char **)g_ptr_array_free (g_steal_pointer (&plan), FALSE);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "sb-edit.h"
+#include "sb-engine.h"
+
+G_BEGIN_DECLS
+
+/* The command line tool. Exit statuses: 0 done, 1 something failed, 2 the command line is wrong. */
+
+enum
+{
+  SB_CLI_DONE,
+  SB_CLI_FAILED,
+  SB_CLI_USAGE,
+};
+
+/* What was asked for, checked as far as it can be without opening a file. */
+typedef struct
+{
+  char **inputs; /* names as bytes; "-" is standard input */
+  char *output;  /* name as bytes; "-" is standard output */
+  SbEditList *edits;
+  guint depth; /* 8, 16, or 0 for the picture's own */
+  gboolean force;
+  SbDevice device;
+  gboolean json;
+  guint width, height; /* of the benchmark's picture */
+  guint32 seed;        /* of the verification's pictures */
+  GCancellable *cancellable;
+} SbCli;
+
+/* Each returns an exit status and has told on standard error what went wrong. */
+int sb_cli_convert (const SbCli *cli);
+int sb_cli_verify (const SbCli *cli);
+int sb_cli_benchmark (const SbCli *cli);
+int sb_cli_list_devices (const SbCli *cli);
+int sb_cli_list_edits (const SbCli *cli);
+
+/* --- sb-cli-plan.c --------------------------------------------------------------------------- */
+
+/* Where each input's picture goes, decided before anything is written: no two to one file, none to
+ * a file that is an input. Returns as many names as there are inputs, or NULL with an error. A
+ * folder that is missing is not made yet. */
+char **sb_cli_plan (char *const *inputs, const char *output,
+                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Whether the name is that of a PNG or has no extension; *extension receives what it has. */
+gboolean sb_cli_is_png_name (const char *name, const char **extension);
+
+/* --- sb-cli-print.c -------------------------------------------------------------------------- */
+
+/* "softbox-cli: photo.jpg: the reason" on standard error; name as bytes, or NULL. */
+void sb_cli_error (const char *name, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void sb_cli_warning (const char *name, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* Writes over itself on standard error, where that is a terminal. NULL wipes it. */
+void sb_cli_progress (const char *text);
+/* Text to standard output; what fails there is told by sb_cli_flush(). */
+void sb_cli_print (const char *format, ...) G_GNUC_PRINTF (1, 2);
+/* FALSE, with a message, where not all that was printed has arrived. */
+gboolean sb_cli_flush (void);
+/* Appends "text" with quotes, escaped for JSON. */
+void sb_cli_append_json (GString *json, const char *text);
+/* Appends a number with so many decimals, with a point in every locale. */
+void sb_cli_append_number (GString *text, double value, guint decimals);
+
+G_END_DECLS
