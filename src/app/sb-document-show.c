@@ -317,6 +317,30 @@ sb_document_view_take (SbDocumentView *view, SbFrame *frame)
   return buffer >= 0;
 }
 
+gboolean
+sb_document_view_has_frame (SbDocumentView *view)
+{
+  g_mutex_lock (&view->work->mutex);
+  const gboolean filled = find_buffer (view, SB_BUFFER_FILLED) >= 0;
+  g_mutex_unlock (&view->work->mutex);
+  return filled;
+}
+
+gboolean
+sb_document_view_reclaim (SbDocumentView *view, guint buffer)
+{
+  g_return_val_if_fail (buffer < SB_DOCUMENT_VIEW_BUFFERS, FALSE);
+
+  g_mutex_lock (&view->work->mutex);
+  const SbBufferState state = view->buffers[buffer].state;
+  if (state == SB_BUFFER_FILLED)
+    view->has_shown = FALSE; /* it was not seen */
+  if (state != SB_BUFFER_FILLING)
+    view->buffers[buffer].state = SB_BUFFER_AWAY;
+  g_mutex_unlock (&view->work->mutex);
+  return state != SB_BUFFER_FILLING;
+}
+
 void
 sb_document_view_withdraw (SbDocumentView *view)
 {

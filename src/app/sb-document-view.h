@@ -42,6 +42,9 @@ void sb_document_view_give (SbDocumentView *view, guint buffer, guint8 *pixels, 
 gsize sb_document_view_lent (SbDocumentView *view, guint buffer);
 /* The newest finished pixels, whose buffer is the canvas' own again; FALSE: nothing new. */
 gboolean sb_document_view_take (SbDocumentView *view, SbFrame *frame);
+gboolean sb_document_view_has_frame (SbDocumentView *view);
+/* Takes one buffer back, with what is in it, unless it is being filled right now. */
+gboolean sb_document_view_reclaim (SbDocumentView *view, guint buffer);
 /* Takes the buffers back, waiting for the one being filled (some milliseconds). What was filled and
  * not taken is forgotten, and filled again once there are buffers. */
 void sb_document_view_withdraw (SbDocumentView *view);
