@@ -289,7 +289,7 @@ static void
 spin_enter_cb (SbParameterRow *self)
 {
   if (self->select_id == 0)
-    self->select_id = g_idle_add (select_cb, self);
+    self->select_id = g_idle_add_full (G_PRIORITY_DEFAULT, select_cb, self, NULL);
 }
 
 /* --- The row --------------------------------------------------------------------------------- */

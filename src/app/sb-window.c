@@ -24,6 +24,17 @@ sb_window_toast (SbWindow *self, const char *title)
   adw_toast_overlay_add_toast (self->toasts, adw_toast_new (markup));
 }
 
+/* A toast is one short line. */
+#define MAX_TOAST 60 /* characters */
+
+static void
+show_banner (SbWindow *self, GtkMessageType type)
+{
+  gtk_label_set_text (self->banner_label, self->warnings->str);
+  gtk_info_bar_set_message_type (self->banner, type);
+  gtk_info_bar_set_revealed (self->banner, TRUE);
+}
+
 void
 sb_window_report (SbWindow *self, const GError *error)
 {
@@ -32,7 +43,13 @@ sb_window_report (SbWindow *self, const GError *error)
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return;
   sb_document_report (self->document, error);
-  sb_window_toast (self, error->message);
+  if (g_utf8_strlen (error->message, -1) <= MAX_TOAST)
+    sb_window_toast (self, error->message);
+  else
+    {
+      g_string_assign (self->warnings, error->message);
+      show_banner (self, GTK_MESSAGE_ERROR);
+    }
 }
 
 static void
@@ -56,8 +73,19 @@ warning_cb (SbWindow *self, const char *sentence)
   if (self->warnings->len > 0)
     g_string_append_c (self->warnings, '\n');
   g_string_append (self->warnings, sentence);
-  gtk_label_set_text (self->banner_label, self->warnings->str);
-  gtk_info_bar_set_revealed (self->banner, TRUE);
+  show_banner (self, GTK_MESSAGE_WARNING);
+}
+
+/* What went wrong is over when something else is tried. */
+static void
+error_cb (SbWindow *self)
+{
+  g_autofree char *error = NULL;
+
+  g_object_get (self->document, "error", &error, NULL);
+  if ((error == NULL || *error == '\0')
+      && gtk_info_bar_get_message_type (self->banner) == GTK_MESSAGE_ERROR)
+    clear_banner (self);
 }
 
 static void
@@ -369,6 +397,8 @@ connect_document (SbWindow *self)
   for (guint i = 0; i < G_N_ELEMENTS (actions); i++)
     g_signal_connect_object (document, actions[i], G_CALLBACK (sb_window_update_actions), self,
                              G_CONNECT_SWAPPED);
+  g_signal_connect_object (document, "notify::error", G_CALLBACK (error_cb), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "notify::undo-label", G_CALLBACK (follow_labels), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "notify::redo-label", G_CALLBACK (follow_labels), self,
