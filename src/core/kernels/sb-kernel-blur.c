@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-kernel-blur.h"
+#include "sb-kernel-blur-simd.h"
+#include "sb-arith.h"
+
+#include <string.h>
+
+#define INLINE static inline __attribute__ ((always_inline))
+#define BIAS   0x8000
+
+/* The mutation that the tests must notice: the quotient of the float walk that writes 16 bits is
+ * one too high. */
+#ifdef SB_MUTATE_BLUR
+#define MUTATION 1
+#else
+#define MUTATION 0
+#endif
+
+/* --- Walks ----------------------------------------------------------------------------------- */
+
+#if SB_V_BYTES > 0
+
+#define PARTS   (SB_VECTOR_BYTES / SB_V_BYTES)
+#define SAMPLES (SB_V_BYTES / 2)
+
+/* 1.5 * 2^23: added to a float below 2^22 it leaves the nearest whole number in the low bits. */
+#define MAGIC 12582912.0f
+
+/* Two weights as one 32-bit constant of a madd: `lo` times the first of a pair. */
+INLINE SbV
+pair (gint32 lo, gint32 hi)
+{
+  return sb_v_set32 ((gint32)(((guint32)lo & 0xffff) | ((guint32)hi << 16)));
+}
+
+/* round (n * inverse) + 128 for to_8, as whole numbers. */
+INLINE SbV
+quotient_float (SbV n, SbF inverse, gboolean to_8)
+{
+#if SB_V_BYTES == 16
+  const SbV q = _mm_cvtps_epi32 (_mm_mul_ps (sb_f_from (n), inverse));
+  return to_8 || MUTATION ? sb_v_add32 (q, sb_v_set32 (to_8 ? 128 : MUTATION)) : q;
+#else
+  const SbF sum = sb_f_fma (sb_f_from (n), inverse, sb_f_set (MAGIC + (to_8 ? 128 : MUTATION)));
+  return sb_v_sub32 (sb_f_bits (sum), sb_v_set32 (0x4b400000));
+#endif
+}
+
+/* Biased. */
+INLINE SbV
+quotient_integer (SbV n, SbV multiplier, __m128i shift, __m128i shift_high, gboolean even)
+{
+  const SbV t = even ? sb_v_srl32 (n, 1) : n;
+  const SbV q0 = sb_v_srl64 (sb_v_mul32 (t, multiplier), shift_high);
+  /* The odd lanes' high halves are in place already; the shift brings in nothing from below that
+   * is not shifted out again by taking 32 bits, as quotients have 16. */
+  const SbV high = sb_v_mul32 (sb_v_srl64_32 (t), multiplier);
+  const SbV q1 = sb_v_srl64 (high, shift);
+  return sb_v_sub32 (sb_v_odd32 (q0, q1), sb_v_set32 (BIAS));
+}
+
+INLINE void
+walk_part (const SbBox *box, gint32 *state, const SbWalk *walk, gsize first, guint8 *out,
+           gsize out_step, gsize count, SbBoxMethod method, gboolean fractional, gboolean to_8)
+{
+  const guint16 *enter = walk->enter + first, *leave = walk->leave + first;
+  const guint16 *outer_enter = walk->outer_enter + first, *outer_leave = walk->outer_leave + first;
+  const gssize enter_step = walk->enter_step, leave_step = walk->leave_step;
+  const gssize outer_enter_step = walk->outer_enter_step;
+  const gssize outer_leave_step = walk->outer_leave_step;
+  SbV n0 = sb_v_load (state), n1 = sb_v_load (state + SAMPLES / 2);
+  const SbV weights
+      = fractional ? pair (box->inner - box->outer, box->outer) : pair (box->inner, -box->inner);
+  const SbV weights_out = pair (box->outer - box->inner, -box->outer);
+  const SbF inverse = sb_f_set (box->inverse);
+  const SbV multiplier = sb_v_set64 (box->multiplier);
+  const __m128i shift = _mm_cvtsi32_si128 ((int)box->shift);
+  const __m128i shift_high = _mm_cvtsi32_si128 ((int)box->shift + 32);
+
+  for (gsize i = 0; i < count; i++)
+    {
+      SbV q0, q1;
+      if (method == SB_BOX_FLOAT)
+        {
+          q0 = quotient_float (n0, inverse, to_8);
+          q1 = quotient_float (n1, inverse, to_8);
+        }
+      else
+        {
+          q0 = quotient_integer (n0, multiplier, shift, shift_high, method == SB_BOX_INTEGER_EVEN);
+          q1 = quotient_integer (n1, multiplier, shift, shift_high, method == SB_BOX_INTEGER_EVEN);
+        }
+
+      const SbV e = sb_v_load (enter), l = sb_v_load (leave);
+      enter += enter_step;
+      leave += leave_step;
+      if (fractional)
+        {
+          const SbV eo = sb_v_load (outer_enter), lo = sb_v_load (outer_leave);
+          outer_enter += outer_enter_step;
+          outer_leave += outer_leave_step;
+          /* Both products first, then one addition to the state: the chain from step to step stays
+           * short. */
+          n0 = sb_v_add32 (n0, sb_v_dot (sb_v_madd (sb_v_lo16 (e, eo), weights), sb_v_lo16 (l, lo),
+                                         weights_out));
+          n1 = sb_v_add32 (n1, sb_v_dot (sb_v_madd (sb_v_hi16 (e, eo), weights), sb_v_hi16 (l, lo),
+                                         weights_out));
+        }
+      else
+        {
+          n0 = sb_v_dot (n0, sb_v_lo16 (e, l), weights);
+          n1 = sb_v_dot (n1, sb_v_hi16 (e, l), weights);
+        }
+
+      if (!to_8)
+        sb_v_store (out, sb_v_pack (q0, q1));
+      else
+        {
+#if SB_V_BYTES == 64
+          /* q0 holds samples 0 .. 3 of each 16 bytes, q1 samples 4 .. 7: as low halves and high
+           * halves of 32 bits, then in order. */
+          const SbV order = _mm512_set_epi64 (0, 0, 0, 0, 0x3e3a36323c383430, 0x2e2a26222c282420,
+                                              0x1e1a16121c181410, 0x0e0a06020c080400);
+          const SbV both = _mm512_or_si512 (q0, _mm512_slli_epi32 (q1, 16));
+          _mm256_storeu_si256 ((__m256i *)out,
+                               _mm512_castsi512_si256 (_mm512_permutexvar_epi8 (order, both)));
+#elif SB_V_BYTES == 32
+          const SbV q = _mm256_packus_epi16 (sb_v_pack (q0, q1), sb_v_zero ());
+          _mm_storeu_si128 ((__m128i *)out,
+                            _mm256_castsi256_si128 (_mm256_permute4x64_epi64 (q, 0x08)));
+#else
+          _mm_storel_epi64 ((__m128i *)out, _mm_packus_epi16 (sb_v_pack (q0, q1), sb_v_zero ()));
+#endif
+        }
+      out += out_step;
+    }
+  sb_v_store (state, n0);
+  sb_v_store (state + SAMPLES / 2, n1);
+}
+
+static void
+accumulate (SbWalkState *state, const guint16 *in, gssize step, gsize count, gint32 weight)
+{
+  const SbV weights = pair (weight, 0);
+
+  for (gsize p = 0; p < PARTS; p++)
+    {
+      gint32 *n = state->n + p * SAMPLES;
+      const guint16 *from = in + p * SAMPLES;
+      SbV n0 = sb_v_load (n), n1 = sb_v_load (n + SAMPLES / 2);
+      for (gsize i = 0; i < count; i++, from += step)
+        {
+          const SbV v = sb_v_load (from);
+          n0 = sb_v_dot (n0, sb_v_lo16 (v, sb_v_zero ()), weights);
+          n1 = sb_v_dot (n1, sb_v_hi16 (v, sb_v_zero ()), weights);
+        }
+      sb_v_store (n, n0);
+      sb_v_store (n + SAMPLES / 2, n1);
+    }
+}
+
+#else /* plain C */
+
+#define PARTS   1
+#define SAMPLES SB_VECTOR
+
+INLINE void
+walk_part (const SbBox *box, gint32 *state, const SbWalk *walk, gsize first, guint8 *out,
+           gsize out_step, gsize count, SbBoxMethod method, gboolean fractional, gboolean to_8)
+{
+  const guint16 *enter = walk->enter, *leave = walk->leave;
+  const guint16 *outer_enter = walk->outer_enter, *outer_leave = walk->outer_leave;
+  guint32 n[SB_VECTOR];
+
+  memcpy (n, state, sizeof n);
+  for (gsize i = 0; i < count; i++)
+    {
+      guint16 q[SB_VECTOR];
+      for (guint j = 0; j < SB_VECTOR; j++)
+        {
+          const guint32 t = method == SB_BOX_INTEGER_EVEN ? n[j] >> 1 : n[j];
+          q[j] = (guint16)((((guint64)t * box->multiplier) >> 32 >> box->shift) ^ BIAS);
+        }
+      if (fractional)
+        for (guint j = 0; j < SB_VECTOR; j++)
+          n[j] += (guint32)(box->outer * ((gint16)outer_enter[j] - (gint16)outer_leave[j])
+                            + (box->inner - box->outer) * ((gint16)enter[j] - (gint16)leave[j]));
+      else
+        for (guint j = 0; j < SB_VECTOR; j++)
+          n[j] += (guint32)(box->inner * ((gint16)enter[j] - (gint16)leave[j]));
+      memcpy (out, q, sizeof q);
+      out += out_step;
+      enter += walk->enter_step;
+      leave += walk->leave_step;
+      outer_enter += walk->outer_enter_step;
+      outer_leave += walk->outer_leave_step;
+    }
+  memcpy (state, n, sizeof n);
+}
+
+static void
+accumulate (SbWalkState *state, const guint16 *in, gssize step, gsize count, gint32 weight)
+{
+  for (gsize i = 0; i < count; i++, in += step)
+    for (guint j = 0; j < SB_VECTOR; j++)
+      state->n[j] = (gint32)((guint32)state->n[j] + (guint32)(weight * (gint16)in[j]));
+}
+
+#endif
+
+/* One copy of the loop for each method, so that nothing is decided inside it. */
+INLINE void
+walk_method (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint8 *out, gsize out_step,
+             gsize count, SbBoxMethod method, gboolean fractional, gboolean to_8)
+{
+  for (gsize p = 0; p < PARTS; p++)
+    walk_part (box, state->n + p * SAMPLES, walk, p * SAMPLES, out + p * SAMPLES * (to_8 ? 1 : 2),
+               out_step, count, method, fractional, to_8);
+}
+
+static void
+walk_16 (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint16 *out, gsize count)
+{
+  guint8 *bytes = (guint8 *)out;
+
+  if (box->method == SB_BOX_FLOAT && box->fractional)
+    walk_method (box, state, walk, bytes, SB_VECTOR_BYTES, count, SB_BOX_FLOAT, TRUE, FALSE);
+  else if (box->method == SB_BOX_FLOAT)
+    walk_method (box, state, walk, bytes, SB_VECTOR_BYTES, count, SB_BOX_FLOAT, FALSE, FALSE);
+  else if (box->fractional)
+    walk_method (box, state, walk, bytes, SB_VECTOR_BYTES, count, SB_BOX_INTEGER_EVEN, TRUE, FALSE);
+  else
+    walk_method (box, state, walk, bytes, SB_VECTOR_BYTES, count, SB_BOX_INTEGER, FALSE, FALSE);
+}
+
+static void
+walk_8 (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint8 *out, gsize out_step,
+        gsize count)
+{
+  if (box->fractional)
+    walk_method (box, state, walk, out, out_step, count, SB_BOX_FLOAT, TRUE, TRUE);
+  else
+    walk_method (box, state, walk, out, out_step, count, SB_BOX_FLOAT, FALSE, TRUE);
+}
+
+/* --- Rows to vectors ------------------------------------------------------------------------- */
+
+#if SB_V_BYTES == 64
+/* 16 pixels of 8 rows: as bytes, vector 2i of the result holds x and x + 4, in the order that
+ * unpacking with the high bytes spreads: for each pair of rows 8 bytes of x, 8 of x + 4. */
+INLINE void
+gather_bytes (const guint8 *const rows[8], gsize x, __m512i out[8])
+{
+  __m512i r[8], s[8];
+
+  for (guint i = 0; i < 8; i++)
+    r[i] = _mm512_loadu_si512 (rows[i] + x * 4);
+  for (guint i = 0; i < 8; i += 2)
+    {
+      s[i] = _mm512_unpacklo_epi32 (r[i], r[i + 1]);
+      s[i + 1] = _mm512_unpackhi_epi32 (r[i], r[i + 1]);
+    }
+  /* r[i]: rows 0 .. 3 at x = 4 lane + i; r[4 + i]: rows 4 .. 7 */
+  for (guint h = 0; h < 2; h++)
+    {
+      r[4 * h] = _mm512_unpacklo_epi64 (s[4 * h], s[4 * h + 2]);
+      r[4 * h + 1] = _mm512_unpackhi_epi64 (s[4 * h], s[4 * h + 2]);
+      r[4 * h + 2] = _mm512_unpacklo_epi64 (s[4 * h + 1], s[4 * h + 3]);
+      r[4 * h + 3] = _mm512_unpackhi_epi64 (s[4 * h + 1], s[4 * h + 3]);
+    }
+  const __m512i low = _mm512_set_epi64 (8 + 3, 8 + 1, 8 + 2, 8 + 0, 3, 1, 2, 0);
+  const __m512i high = _mm512_set_epi64 (8 + 7, 8 + 5, 8 + 6, 8 + 4, 7, 5, 6, 4);
+  for (guint i = 0; i < 4; i++)
+    {
+      out[2 * i] = _mm512_permutex2var_epi64 (r[i], low, r[4 + i]);
+      out[2 * i + 1] = _mm512_permutex2var_epi64 (r[i], high, r[4 + i]);
+    }
+}
+#endif
+
+INLINE void
+load_pixel_8 (const guint8 *in, guint16 *out)
+{
+  for (guint c = 0; c < 4; c++)
+    out[c] = (guint16)((in[c] * 257u) ^ BIAS);
+}
+
+static void
+load_8 (const guint8 *const rows[8], gsize count, guint16 *out)
+{
+  gsize x = 0;
+
+#if SB_V_BYTES == 64
+  for (; x + 16 <= count; x += 16)
+    {
+      __m512i bytes[8];
+      gather_bytes (rows, x, bytes);
+      for (guint i = 0; i < 4; i++)
+        for (guint h = 0; h < 2; h++)
+          {
+            const __m512i lo = bytes[2 * i + h],
+                          hi = _mm512_xor_si512 (lo, _mm512_set1_epi8 (-128));
+            guint16 *to = out + (x + 8 * h + i) * SB_VECTOR;
+            _mm512_store_si512 (to, _mm512_unpacklo_epi8 (lo, hi));
+            _mm512_store_si512 (to + 4 * SB_VECTOR, _mm512_unpackhi_epi8 (lo, hi));
+          }
+    }
+#elif SB_V_BYTES == 32
+  for (; x + 8 <= count; x += 8)
+    {
+      __m256i r[8], s[8];
+      for (guint i = 0; i < 8; i++)
+        r[i] = _mm256_loadu_si256 ((const __m256i *)(rows[i] + x * 4));
+      for (guint i = 0; i < 8; i += 2)
+        {
+          s[i] = _mm256_unpacklo_epi32 (r[i], r[i + 1]);
+          s[i + 1] = _mm256_unpackhi_epi32 (r[i], r[i + 1]);
+        }
+      for (guint h = 0; h < 8; h += 4)
+        {
+          r[h] = _mm256_unpacklo_epi64 (s[h], s[h + 2]);
+          r[h + 1] = _mm256_unpackhi_epi64 (s[h], s[h + 2]);
+          r[h + 2] = _mm256_unpacklo_epi64 (s[h + 1], s[h + 3]);
+          r[h + 3] = _mm256_unpackhi_epi64 (s[h + 1], s[h + 3]);
+        }
+      /* r[i]: rows 0 .. 3 at x + 4 lane + i; r[4 + i]: rows 4 .. 7 */
+      for (guint i = 0; i < 4; i++)
+        for (guint h = 0; h < 2; h++)
+          {
+            const __m256i v = r[4 * h + i], w = _mm256_xor_si256 (v, _mm256_set1_epi8 (-128));
+            const __m256i lo = _mm256_unpacklo_epi8 (v, w), hi = _mm256_unpackhi_epi8 (v, w);
+            __m128i *to = (__m128i *)(out + (x + i) * SB_VECTOR + h * 16);
+            _mm_store_si128 (to, _mm256_castsi256_si128 (lo));
+            _mm_store_si128 (to + 1, _mm256_castsi256_si128 (hi));
+            to += 4 * SB_VECTOR_BYTES / 16;
+            _mm_store_si128 (to, _mm256_extracti128_si256 (lo, 1));
+            _mm_store_si128 (to + 1, _mm256_extracti128_si256 (hi, 1));
+          }
+    }
+#elif SB_V_BYTES == 16
+  for (; x + 4 <= count; x += 4)
+    for (guint h = 0; h < 2; h++)
+      {
+        __m128i r[4], s[4];
+        for (guint i = 0; i < 4; i++)
+          r[i] = _mm_loadu_si128 ((const __m128i *)(rows[4 * h + i] + x * 4));
+        s[0] = _mm_unpacklo_epi32 (r[0], r[1]);
+        s[1] = _mm_unpackhi_epi32 (r[0], r[1]);
+        s[2] = _mm_unpacklo_epi32 (r[2], r[3]);
+        s[3] = _mm_unpackhi_epi32 (r[2], r[3]);
+        r[0] = _mm_unpacklo_epi64 (s[0], s[2]);
+        r[1] = _mm_unpackhi_epi64 (s[0], s[2]);
+        r[2] = _mm_unpacklo_epi64 (s[1], s[3]);
+        r[3] = _mm_unpackhi_epi64 (s[1], s[3]);
+        for (guint i = 0; i < 4; i++)
+          {
+            const __m128i w = _mm_xor_si128 (r[i], _mm_set1_epi8 (-128));
+            __m128i *to = (__m128i *)(out + (x + i) * SB_VECTOR + h * 16);
+            _mm_store_si128 (to, _mm_unpacklo_epi8 (r[i], w));
+            _mm_store_si128 (to + 1, _mm_unpackhi_epi8 (r[i], w));
+          }
+      }
+#endif
+  for (; x < count; x++)
+    for (guint i = 0; i < 8; i++)
+      load_pixel_8 (rows[i] + x * 4, out + x * SB_VECTOR + i * 4);
+}
+
+#if SB_V_BYTES == 64
+/* 64 look-ups of a table of 256 bytes, of which t holds four quarters. */
+INLINE __m512i
+look_up (__m512i index, const __m512i t[4])
+{
+  const __m512i low = _mm512_permutex2var_epi8 (t[0], index, t[1]);
+  const __m512i high = _mm512_permutex2var_epi8 (t[2], index, t[3]);
+  return _mm512_mask_mov_epi8 (low, _mm512_movepi8_mask (index), high);
+}
+#endif
+
+static void
+decode_8 (const SbBlurTone *tone, const guint8 *const rows[8], gsize count, guint16 *out)
+{
+  gsize x = 0;
+
+#if SB_V_BYTES == 64
+  if (tone->one_curve)
+    {
+      const __mmask64 colour = 0x7777777777777777;
+      const __m512i flip = _mm512_set1_epi8 (-128);
+      __m512i low[4], high[4];
+      for (guint i = 0; i < 4; i++)
+        {
+          low[i] = _mm512_loadu_si512 (tone->decode_byte[0] + 64 * i);
+          high[i] = _mm512_xor_si512 (_mm512_loadu_si512 (tone->decode_byte[1] + 64 * i), flip);
+        }
+      for (; x + 16 <= count; x += 16)
+        {
+          __m512i bytes[8];
+          gather_bytes (rows, x, bytes);
+          for (guint i = 0; i < 4; i++)
+            for (guint h = 0; h < 2; h++)
+              {
+                const __m512i v = bytes[2 * i + h];
+                const __m512i lo = _mm512_mask_mov_epi8 (v, colour, look_up (v, low));
+                const __m512i hi
+                    = _mm512_mask_mov_epi8 (_mm512_xor_si512 (v, flip), colour, look_up (v, high));
+                guint16 *to = out + (x + 8 * h + i) * SB_VECTOR;
+                _mm512_store_si512 (to, _mm512_unpacklo_epi8 (lo, hi));
+                _mm512_store_si512 (to + 4 * SB_VECTOR, _mm512_unpackhi_epi8 (lo, hi));
+              }
+        }
+    }
+#endif
+  for (; x < count; x++)
+    for (guint i = 0; i < 8; i++)
+      {
+        const guint8 *in = rows[i] + x * 4;
+        const guint64 pixel = tone->decode64[0][in[0]] | tone->decode64[1][in[1]]
+                              | tone->decode64[2][in[2]] | tone->decode64[3][in[3]];
+        memcpy (out + x * SB_VECTOR + i * 4, &pixel, 8);
+      }
+}
+
+static void
+load_16 (const guint8 *const rows[8], gsize count, guint16 *out)
+{
+  const guint64 flip = G_GUINT64_CONSTANT (0x8000800080008000);
+
+  for (gsize x = 0; x < count; x++)
+    for (guint i = 0; i < 8; i++)
+      {
+        guint64 pixel;
+        memcpy (&pixel, rows[i] + x * 8, 8);
+        pixel ^= flip;
+        memcpy (out + x * SB_VECTOR + i * 4, &pixel, 8);
+      }
+}
+
+static void
+premultiply (guint16 *vectors, gsize count)
+{
+  for (gsize i = 0; i < count * SB_VECTOR; i += 4)
+    {
+      const guint32 a = vectors[i + 3] ^ BIAS;
+      for (guint c = 0; c < 3; c++)
+        vectors[i + c] = sb_premultiply (vectors[i + c] ^ BIAS, a) ^ BIAS;
+    }
+}
+
+/* --- Turning --------------------------------------------------------------------------------- */
+
+static void
+transpose (const guint16 *in, guint16 *out, gsize out_step, gsize blocks)
+{
+  for (gsize b = 0; b < blocks; b++, in += 8 * SB_VECTOR, out += out_step)
+    {
+#if SB_V_BYTES == 64
+      /* 16 bytes at a time from memory into place, then pairs of pixels in registers. */
+      __m512i r[8];
+      for (guint i = 0; i < 4; i++)
+        for (guint h = 0; h < 2; h++)
+          {
+            const guint16 *from = in + h * SB_VECTOR + i * 8;
+            __m512i v = _mm512_castsi128_si512 (_mm_load_si128 ((const __m128i *)from));
+            v = _mm512_mask_broadcast_i64x2 (
+                v, 0x0c, _mm_load_si128 ((const __m128i *)(from + 2 * SB_VECTOR)));
+            v = _mm512_mask_broadcast_i64x2 (
+                v, 0x30, _mm_load_si128 ((const __m128i *)(from + 4 * SB_VECTOR)));
+            v = _mm512_mask_broadcast_i64x2 (
+                v, 0xc0, _mm_load_si128 ((const __m128i *)(from + 6 * SB_VECTOR)));
+            r[2 * i + h] = v;
+          }
+      for (guint i = 0; i < 8; i += 2)
+        {
+          _mm512_store_si512 (out + i * SB_VECTOR, _mm512_unpacklo_epi64 (r[i], r[i + 1]));
+          _mm512_store_si512 (out + (i + 1) * SB_VECTOR, _mm512_unpackhi_epi64 (r[i], r[i + 1]));
+        }
+#elif SB_V_BYTES == 32
+      for (guint q = 0; q < 2; q++)
+        for (guint i = 0; i < 4; i++)
+          {
+            const guint16 *from = in + q * 4 * SB_VECTOR + i * 8;
+            __m256i r[2];
+            for (guint h = 0; h < 2; h++, from += SB_VECTOR)
+              r[h] = _mm256_inserti128_si256 (
+                  _mm256_castsi128_si256 (_mm_load_si128 ((const __m128i *)from)),
+                  _mm_load_si128 ((const __m128i *)(from + 2 * SB_VECTOR)), 1);
+            guint16 *to = out + 2 * i * SB_VECTOR + q * 16;
+            _mm256_store_si256 ((__m256i *)to, _mm256_unpacklo_epi64 (r[0], r[1]));
+            _mm256_store_si256 ((__m256i *)(to + SB_VECTOR), _mm256_unpackhi_epi64 (r[0], r[1]));
+          }
+#elif SB_V_BYTES == 16
+      for (guint x = 0; x < 8; x += 2)
+        for (guint y = 0; y < 8; y += 2)
+          {
+            const __m128i a = _mm_load_si128 ((const __m128i *)(in + x * SB_VECTOR + y * 4));
+            const __m128i c = _mm_load_si128 ((const __m128i *)(in + (x + 1) * SB_VECTOR + y * 4));
+            __m128i *to = (__m128i *)(out + y * SB_VECTOR + x * 4);
+            _mm_store_si128 (to, _mm_unpacklo_epi64 (a, c));
+            _mm_store_si128 (to + SB_VECTOR_BYTES / 16, _mm_unpackhi_epi64 (a, c));
+          }
+#else
+      for (guint x = 0; x < 8; x++)
+        for (guint y = 0; y < 8; y++)
+          memcpy (out + y * SB_VECTOR + x * 4, in + x * SB_VECTOR + y * 4, 8);
+#endif
+    }
+}
+
+/* --- Vectors to pixels ----------------------------------------------------------------------- */
+
+static void
+store_8 (const guint16 *in, guint8 *out, gsize out_step, gsize count)
+{
+  for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
+    for (guint j = 0; j < SB_VECTOR; j++)
+      out[j] = sb_round_to_8 (in[j] ^ BIAS);
+}
+
+static void
+encode_8 (const SbBlurTone *tone, const guint16 *in, guint8 *out, gsize out_step, gsize count)
+{
+#if SB_V_BYTES == 64
+  const __m512i place = tone->one_curve ? _mm512_set4_epi32 (3 * 4096, 0, 0, 0)
+                                        : _mm512_set4_epi32 (3 * 4096, 2 * 4096, 4096, 0);
+  const __m512i order = _mm512_set_epi64 (0, 0, 0, 0, 0x3e3a36323c383430, 0x2e2a26222c282420,
+                                          0x1e1a16121c181410, 0x0e0a06020c080400);
+  for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
+    {
+      const __m512i v = _mm512_xor_si512 (_mm512_load_si512 (in), _mm512_set1_epi16 ((short)BIAS));
+      __m512i q[2];
+      for (guint h = 0; h < 2; h++)
+        {
+          const __m512i w = h == 0 ? _mm512_unpacklo_epi16 (v, _mm512_setzero_si512 ())
+                                   : _mm512_unpackhi_epi16 (v, _mm512_setzero_si512 ());
+          const __m512i index = _mm512_add_epi32 (_mm512_srli_epi32 (w, 4), place);
+          const __m512i entry = _mm512_i32gather_epi32 (index, tone->encode8, 4);
+          const __m512i sum
+              = _mm512_add_epi32 (entry, _mm512_and_si512 (w, _mm512_set1_epi32 (15)));
+          q[h] = _mm512_srli_epi32 (sum, 4);
+        }
+      const __m512i both = _mm512_or_si512 (q[0], _mm512_slli_epi32 (q[1], 16));
+      _mm256_storeu_si256 ((__m256i *)out,
+                           _mm512_castsi512_si256 (_mm512_permutexvar_epi8 (order, both)));
+    }
+#else
+  for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
+    for (guint j = 0; j < SB_VECTOR; j++)
+      {
+        const guint32 v = in[j] ^ BIAS;
+        out[j] = (guint8)((tone->encode8[(j % 4) * 4096 + v / 16] + v % 16) / 16);
+      }
+#endif
+}
+
+static void
+store_16 (const guint16 *in, guint8 *out, gsize out_step, gsize count)
+{
+  for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
+    {
+      guint16 v[SB_VECTOR];
+      for (guint j = 0; j < SB_VECTOR; j++)
+        v[j] = in[j] ^ BIAS;
+      memcpy (out, v, sizeof v);
+    }
+}
+
+static void
+unpremultiply (guint16 *vectors, gsize count)
+{
+  for (gsize i = 0; i < count; i++, vectors += SB_VECTOR)
+    {
+      guint32 p[SB_VECTOR], a[SB_VECTOR];
+      for (guint j = 0; j < SB_VECTOR; j++)
+        p[j] = vectors[j] ^ BIAS;
+      for (guint j = 0; j < SB_VECTOR; j++)
+        a[j] = p[j | 3];
+      for (guint j = 0; j < SB_VECTOR; j++)
+        {
+          /* The float quotient is off by one at most; the exact remainder, small enough for 32
+           * bits whatever the products lost above them, says which way. */
+          const guint32 d = a[j] == 0 ? 1 : a[j];
+          const guint32 n = (p[j] > d ? d : p[j]) * 65535u;
+          const gint32 q = (gint32)((float)(p[j] > d ? d : p[j]) * (65535.0f / (float)d) + 0.5f);
+          const gint32 rest = (gint32)(2u * (n - (guint32)q * d)), edge = (gint32)d;
+          const gint32 exact = q + (rest >= edge ? 1 : 0) - (rest < -edge ? 1 : 0);
+          const guint32 colour = a[j] == 0 ? 0 : (guint32)exact;
+          vectors[j] = (guint16)(((j & 3) == 3 ? p[j] : colour) ^ BIAS);
+        }
+    }
+}
+
+static void
+copy (guint8 *out, gsize out_stride, const guint8 *in, gsize in_stride, gsize bytes, gsize rows,
+      gboolean stream)
+{
+  for (gsize y = 0; y < rows; y++, out += out_stride, in += in_stride)
+    {
+#if SB_V_BYTES > 0
+      const gsize head = MIN (bytes, -(guintptr)out % 64);
+      if (stream && bytes - head >= 64)
+        {
+          gsize i = head;
+          memcpy (out, in, head);
+          for (; i + 64 <= bytes; i += 64)
+            for (guint p = 0; p < 64; p += SB_V_BYTES)
+#if SB_V_BYTES == 64
+              _mm512_stream_si512 ((void *)(out + i), _mm512_loadu_si512 (in + i));
+#elif SB_V_BYTES == 32
+              _mm256_stream_si256 ((__m256i *)(out + i + p),
+                                   _mm256_loadu_si256 ((const __m256i *)(in + i + p)));
+#else
+              _mm_stream_si128 ((__m128i *)(out + i + p),
+                                _mm_loadu_si128 ((const __m128i *)(in + i + p)));
+#endif
+          memcpy (out + i, in + i, bytes - i);
+          continue;
+        }
+#endif
+      memcpy (out, in, bytes);
+    }
+#if SB_V_BYTES > 0
+  if (stream)
+    _mm_sfence ();
+#endif
+}
+
+const SbBlurKernels SB_ISA_SYMBOL (sb_blur_kernels);
+const SbBlurKernels SB_ISA_SYMBOL (sb_blur_kernels) = {
+#if SB_V_BYTES >= 32
+  .limits = { 255, 253, 126 },
+#elif SB_V_BYTES == 16
+  .limits = { 127, 169, 84 },
+#else
+  .limits = { 0, 0, 0 },
+#endif
+  .accumulate = accumulate,
+  .walk = walk_16,
+  .walk_8 = walk_8,
+  .load_8 = load_8,
+  .decode_8 = decode_8,
+  .load_16 = load_16,
+  .premultiply = premultiply,
+  .transpose = transpose,
+  .store_8 = store_8,
+  .encode_8 = encode_8,
+  .store_16 = store_16,
+  .unpremultiply = unpremultiply,
+  .copy = copy,
+};

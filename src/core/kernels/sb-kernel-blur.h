@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include "sb-isa.h"
+
+G_BEGIN_DECLS
+
+/* The kernels of the blur. They all work on vectors of 64 bytes: 8 pixels of 4 channels of 16 bits,
+ * each stored as v - 32768 (that is, v ^ 0x8000), so that sums are signed and the reciprocal's
+ * error counts over half the range only. In a row pass the 8 pixels are 8 rows at one x, in a
+ * column pass 8 columns at one y; a line is a sequence of vectors, contiguous in memory, and both
+ * kinds of pass are the same walk along it. All vectors are aligned to 64 bytes. */
+
+#define SB_VECTOR       32 /* samples in a vector */
+#define SB_VECTOR_BYTES 64
+#define SB_MAX_RADIUS   2000
+
+/* --- One pass ---------------------------------------------------------------------------------
+ *
+ * A pass of radius R + k/16 is N / D, rounded half up, with N = inner * (sum of the window's 2R + 1
+ * samples) + outer * (the two samples just outside it), D = inner (2R + 1) + 2 outer, the fraction
+ * reduced: inner = 16/g, outer = k/g, g = gcd (16, k); k = 0 gives 1 and 0. */
+typedef enum
+{
+  /* round (N x 1/D) in one FMA (or a product and a conversion). Halves do not occur: D is odd when
+   * k = 0, and otherwise 2N + 1 is divided by 2D, which rounds the same. */
+  SB_BOX_FLOAT,
+  SB_BOX_INTEGER,      /* T / D of T = N + (D - 1) / 2, D odd: (T * multiplier) >> (32 + shift) */
+  SB_BOX_INTEGER_EVEN, /* the same with T / 2 and D / 2, D even */
+} SbBoxMethod;
+
+typedef struct
+{
+  SbBoxMethod method;
+  gint32 radius;       /* R */
+  gboolean fractional; /* k > 0 */
+  gboolean to_8;       /* the result is round (round (N / D) / 257), divided once */
+  gint32 inner, outer; /* twice the above where 2N + 1 is divided */
+  gint32 offset;       /* what a state starts from, modulo 2^32 */
+  float inverse;       /* SB_BOX_FLOAT */
+  guint32 multiplier, shift;
+} SbBox;
+
+/* Of the float method: the largest D for which the error of the reciprocal (and of the product,
+ * where there is no FMA) stays below half the distance of N / D to the nearest half. */
+typedef struct
+{
+  guint32 to_16;               /* D */
+  guint32 to_8_odd, to_8_even; /* D, both roundings in one division */
+} SbBoxLimits;
+
+/* With an FMA: 2^15 2^-24 < 1 / 2D for 16 bits; 2^7 2^-24 < 1 / (2 257 D), and half of it where
+ * 2N + 1 is divided. With a product that is rounded too, twice and 1.5 times these errors. */
+#define SB_BOX_LIMITS_FMA     ((SbBoxLimits){ 255, 253, 126 })
+#define SB_BOX_LIMITS_PRODUCT ((SbBoxLimits){ 127, 169, 84 })
+#define SB_BOX_LIMITS_NONE    ((SbBoxLimits){ 0, 0, 0 })
+
+/* radius16: the radius in sixteenths, above 0. FALSE: to_8 is asked for and cannot be had. */
+gboolean sb_box_init (SbBox *box, guint radius16, gboolean to_8, SbBoxLimits limits);
+
+/* --- The kernels ------------------------------------------------------------------------------ */
+
+/* Where a walk reads: at step j the window takes in the samples at in[.] + j * step[.]; see
+ * SbBlurKernels.walk. The outer two are read only when the box is fractional. */
+typedef struct
+{
+  const guint16 *enter, *leave, *outer_enter, *outer_leave;
+  gssize enter_step, leave_step, outer_enter_step, outer_leave_step; /* in samples */
+} SbWalk;
+
+/* A state: N for each of a vector's samples, in an order of the kernel's own, as signed or unsigned
+ * 32 bits by the box's method. Aligned to 64 bytes. */
+typedef struct
+{
+  gint32 n[SB_VECTOR];
+} SbWalkState __attribute__ ((aligned (64)));
+
+/* How pixels become samples and back. */
+typedef struct
+{
+  /* Decoding, 8 bits: colour value v of channel c gives decode64[c][v], shifted to its channel's
+   * place in a pixel of 64 bits; [3] is alpha, v * 257. All are biased. */
+  guint64 decode64[4][256];
+  /* The same of one curve for all three channels, by bytes: decode_byte[0] the low ones; only
+   * where one_curve. */
+  guint8 decode_byte[2][256];
+  gboolean one_curve;
+  /* Encoding to 8 bits, of v: (encode8[c * 4096 + v / 16] + v % 16) / 16. Exact where every 16
+   * neighbours hold at most one step, of 1; otherwise encode8_exact is FALSE. Entry 3 is that of
+   * alpha. */
+  guint32 encode8[4 * 4096];
+  gboolean encode8_exact;
+} SbBlurTone;
+
+typedef struct
+{
+  SbBoxLimits limits;
+
+  /* state += weight * (sum of `count` vectors from `in`, step samples apart); |weight| < 32768. */
+  void (*accumulate) (SbWalkState *state, const guint16 *in, gssize step, gsize count,
+                      gint32 weight);
+  /* count steps: writes the state's quotient to the next vector of `out`, then moves the window
+   * on: N += inner * (enter - leave), or, of a fractional box, with e and l the vectors entering
+   * and leaving, N += outer * (e_outer - l_outer) + (inner - outer) * (e - l). */
+  void (*walk) (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint16 *out,
+                gsize count);
+  /* The same to 8 bits: 32 bytes, out_step bytes apart. box->to_8. */
+  void (*walk_8) (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint8 *out,
+                  gsize out_step, gsize count);
+
+  /* 8 rows of count RGBA pixels into count vectors. load_8 takes v * 257, decode_8 the tables. */
+  void (*load_8) (const guint8 *const rows[8], gsize count, guint16 *out);
+  void (*decode_8) (const SbBlurTone *tone, const guint8 *const rows[8], gsize count, guint16 *out);
+  void (*load_16) (const guint8 *const rows[8], gsize count, guint16 *out);
+  /* Colour times alpha, in place. */
+  void (*premultiply) (guint16 *vectors, gsize count);
+  /* Blocks of 8 vectors of 8 rows into blocks of 8 vectors of 8 columns, out_step samples apart. */
+  void (*transpose) (const guint16 *in, guint16 *out, gsize out_step, gsize blocks);
+
+  /* count vectors into pixels, out_step bytes apart, 32 bytes (8 bits) or 64 (16 bits) each. */
+  void (*store_8) (const guint16 *in, guint8 *out, gsize out_step, gsize count);
+  void (*encode_8) (const SbBlurTone *tone, const guint16 *in, guint8 *out, gsize out_step,
+                    gsize count);
+  void (*store_16) (const guint16 *in, guint8 *out, gsize out_step, gsize count);
+  /* Colour over alpha, in place: stays biased. */
+  void (*unpremultiply) (guint16 *vectors, gsize count);
+  /* `rows` rows of `bytes`; with `stream` past the caches where whole lines are written. */
+  void (*copy) (guint8 *out, gsize out_stride, const guint8 *in, gsize in_stride, gsize bytes,
+                gsize rows, gboolean stream);
+} SbBlurKernels;
+
+/* The table of sb_isa_get(). */
+const SbBlurKernels *sb_blur_kernels (void);
+
+G_END_DECLS
