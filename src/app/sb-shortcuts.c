@@ -4,6 +4,8 @@
 
 #include "sb-shortcuts.h"
 
+#include <string.h>
+
 #include <glib/gi18n-lib.h>
 
 typedef enum
@@ -59,8 +61,8 @@ static const Shortcut shortcuts[] = {
   { HIDDEN, NULL, NULL, "win.zoom(1.0)", "KP_1" },
   { HIDDEN, NULL, NULL, "win.zoom(2.0)", "KP_2" },
   { HIDDEN, NULL, NULL, "win.zoom(3.0)", "KP_3" },
-  { LISTED, NULL, N_ ("Move the view"), NULL,
-    "<Control>Left <Control>Right <Control>Up <Control>Down" },
+  { LISTED, NULL, N_ ("Move the view sideways"), NULL, "<Control>Left <Control>Right" },
+  { LISTED, NULL, N_ ("Move the view up or down"), NULL, "<Control>Up <Control>Down" },
   { HIDDEN, NULL, NULL, "win.pan((-0.125, 0.0))", "<Control>Left" },
   { HIDDEN, NULL, NULL, "win.pan((0.125, 0.0))", "<Control>Right" },
   { HIDDEN, NULL, NULL, "win.pan((0.0, -0.125))", "<Control>Up" },
@@ -122,6 +124,21 @@ sb_shortcuts_controller_new (GtkPropagationPhase phase)
   return controller;
 }
 
+/* The keypad's keys look like those they stand beside. */
+static char *
+without_keypad (const char *keys)
+{
+  g_auto (GStrv) all = g_strsplit (keys, " ", -1);
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  g_auto (GStrv) kept = NULL;
+
+  for (guint i = 0; all[i] != NULL; i++)
+    if (strstr (all[i], "KP_") == NULL)
+      g_strv_builder_add (builder, all[i]);
+  kept = g_strv_builder_end (builder);
+  return g_strjoinv (" ", kept);
+}
+
 /* GTK 4.8 can fill a shortcuts window only from a description. */
 GtkWindow *
 sb_shortcuts_window_new (void)
@@ -131,7 +148,7 @@ sb_shortcuts_window_new (void)
                       "<property name=\"modal\">1</property>"
                       "<child><object class=\"GtkShortcutsSection\">"
                       "<property name=\"section-name\">shortcuts</property>"
-                      "<property name=\"max-height\">12</property>");
+                      "<property name=\"max-height\">16</property>");
   g_autoptr (GtkBuilder) builder = NULL;
   gboolean in_group = FALSE;
 
@@ -153,7 +170,8 @@ sb_shortcuts_window_new (void)
         }
 
       g_autofree char *title = g_markup_escape_text (_ (shortcut->title), -1);
-      g_autofree char *keys = g_markup_escape_text (shortcut->keys, -1);
+      g_autofree char *shown = without_keypad (shortcut->keys);
+      g_autofree char *keys = g_markup_escape_text (shown, -1);
 
       g_string_append_printf (xml,
                               "<child><object class=\"GtkShortcutsShortcut\">"

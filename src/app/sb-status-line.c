@@ -17,6 +17,7 @@ struct _SbStatusLine
   double x, y;   /* the picture's point under the pointer */
   guint busy_id; /* work that takes long is named */
   gboolean slow;
+  gboolean narrow;
 
   GtkMenuButton *zoom;
   GtkLabel *zoom_label;
@@ -110,6 +111,9 @@ follow_device (SbStatusLine *self)
 
   gtk_label_set_text (self->device_label, name);
   gtk_label_set_text (self->time_label, self->slow ? _ ("Working…") : time != NULL ? time : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->time_label), self->slow || time != NULL);
+  gtk_widget_set_visible (GTK_WIDGET (self->device_label),
+                          !self->narrow || (!self->slow && time == NULL));
   gtk_label_set_text (self->info_device, name);
   gtk_label_set_text (self->info_reason, reason == NULL ? "" : reason);
   gtk_widget_set_visible (GTK_WIDGET (self->info_reason), reason != NULL && *reason != '\0');
@@ -254,4 +258,13 @@ sb_status_line_set_canvas (SbStatusLine *self, SbCanvas *canvas)
   g_signal_connect_swapped (canvas, "notify::rung", G_CALLBACK (follow_device), self);
   g_signal_connect_swapped (canvas, "pointer-moved", G_CALLBACK (pointer_moved_cb), self);
   follow_zoom (self);
+}
+
+void
+sb_status_line_set_narrow (SbStatusLine *self, gboolean narrow)
+{
+  g_return_if_fail (SB_IS_STATUS_LINE (self));
+
+  self->narrow = narrow;
+  follow_device (self);
 }

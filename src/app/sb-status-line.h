@@ -13,5 +13,7 @@ G_DECLARE_FINAL_TYPE (SbStatusLine, sb_status_line, SB, STATUS_LINE, GtkWidget)
 
 void sb_status_line_set_document (SbStatusLine *self, SbDocument *document);
 void sb_status_line_set_canvas (SbStatusLine *self, SbCanvas *canvas);
+/* Leaves out the device's name, which the popover says too. */
+void sb_status_line_set_narrow (SbStatusLine *self, gboolean narrow);
 
 G_END_DECLS

@@ -17,9 +17,10 @@ struct _SbWindow
 
   SbDocument *document;
   GSettings *settings;
-  GCancellable *load;    /* of the load on its way, or NULL */
-  guint loading_id;      /* the spinner comes late */
-  guint leave_id;        /* the button that leaves fullscreen goes */
+  GCancellable *load; /* of the load on its way, or NULL */
+  guint loading_id;   /* the spinner comes late */
+  guint leave_id;     /* the button that leaves fullscreen goes */
+  guint fold_id;
   GString *warnings;     /* of the banner */
   gboolean animate;      /* once there is a picture */
   gboolean comparing;    /* by a key or a button held down */

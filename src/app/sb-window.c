@@ -200,18 +200,39 @@ follow_layout (SbWindow *self)
   gtk_widget_set_visible (self->panel_button, has_picture && !self->narrow);
   gtk_widget_set_visible (self->export, has_picture);
   gtk_action_bar_set_revealed (self->bottom, has_picture && self->narrow && !fullscreen);
+  sb_status_line_set_narrow (self->status, self->narrow);
+  if (self->narrow)
+    {
+      adw_split_button_set_icon_name (self->open, "document-open-symbolic");
+      gtk_button_set_icon_name (GTK_BUTTON (self->export), "document-save-symbolic");
+    }
+  else
+    {
+      adw_split_button_set_label (self->open, _ ("_Open"));
+      gtk_button_set_label (GTK_BUTTON (self->export), _ ("_Export"));
+    }
 }
 
-static void
-folded_cb (SbWindow *self)
+static gboolean
+fold_cb (gpointer user_data)
 {
+  SbWindow *self = user_data;
+
+  self->fold_id = 0;
   self->narrow = adw_flap_get_folded (self->flap);
-  if (self->document == NULL)
-    return;
   /* What covers the picture comes when it is asked for. */
   adw_flap_set_reveal_flap (self->flap, !self->narrow && self->panel_wanted);
   follow_layout (self);
   sb_window_update_actions (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* In the middle of an allocation, when nothing may be shown or hidden. */
+static void
+folded_cb (SbWindow *self)
+{
+  if (self->fold_id == 0)
+    self->fold_id = g_idle_add_full (G_PRIORITY_HIGH_IDLE, fold_cb, self, NULL);
 }
 
 static void
@@ -465,6 +486,7 @@ sb_window_dispose (GObject *object)
 
   g_clear_handle_id (&self->loading_id, g_source_remove);
   g_clear_handle_id (&self->leave_id, g_source_remove);
+  g_clear_handle_id (&self->fold_id, g_source_remove);
   if (self->load != NULL)
     g_cancellable_cancel (self->load);
   g_clear_object (&self->load);
@@ -595,7 +617,7 @@ sb_window_new (SbApplication *application, SbDevice device)
   sb_window_accept_drops (self);
 
   adw_flap_set_reveal_flap (self->flap, self->panel_wanted);
-  folded_cb (self);
+  fold_cb (self);
   follow_titles (self);
   follow_labels (self);
   return self;
