@@ -316,6 +316,7 @@ test_progress (void)
 
   g_autoptr (GBytes) png
       = sb_image_encode_png (image, &plain, on_progress, &progress, NULL, &error);
+  g_assert_nonnull (png);
   g_assert_no_error (error);
   g_assert_cmpfloat (progress.last, ==, 1.0);
   g_assert_cmpuint (progress.calls, ==, 7); /* 7.2 MB in bands of whole rows below 1 MB */

@@ -59,10 +59,19 @@ on_message (j_common_ptr jpeg, int level)
   if (level >= 0)
     return;
   jpeg->err->num_warnings++;
-  if (jpeg->err->msg_code == JWRN_BOGUS_ICC)
-    decode->bad_profile = TRUE;
-  else if (jpeg->err->msg_code != JWRN_JPEG_EOF)
-    decode->damaged = TRUE;
+  switch (jpeg->err->msg_code)
+    {
+    case JWRN_BOGUS_ICC:
+      decode->bad_profile = TRUE;
+      break;
+    case JWRN_JPEG_EOF:        /* noticed where the bytes run out */
+    case JWRN_EXTRANEOUS_DATA: /* cameras pad */
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+      break;
+    default:
+      decode->damaged = TRUE;
+    }
 }
 
 static void

@@ -14,7 +14,7 @@ typedef struct
 {
   SbReader *reader;
   GdkPixbufLoader *loader;
-  GError *size_error; /* the header claims too much */
+  GError *size_error; /* the header claims too much, or the file has no end */
   int rows_seen;      /* rows from the top that the loader said it has filled */
 } Decode;
 
@@ -73,24 +73,29 @@ copy_pixels (GdkPixbuf *pixbuf, GError **error)
 }
 
 static void
-take_profile (SbImage *image, GdkPixbuf *pixbuf)
+take_profile (SbImage *image, GdkPixbuf *pixbuf, const SbAside *aside)
 {
   const char *text = gdk_pixbuf_get_option (pixbuf, "icc-profile");
 
-  if (text == NULL)
-    return;
-  gsize n = 0;
-  guint8 *data = g_base64_decode (text, &n);
-  g_autoptr (GBytes) profile = g_bytes_new_take (data, n);
-  sb_image_take_profile (image, profile, TRUE);
+  if (text != NULL)
+    {
+      gsize n = 0;
+      guint8 *data = g_base64_decode (text, &n);
+      g_autoptr (GBytes) profile = g_bytes_new_take (data, n);
+      sb_image_take_profile (image, profile, TRUE);
+    }
+  else if (aside != NULL && aside->profile != NULL)
+    sb_image_take_profile (image, aside->profile, TRUE);
 }
 
 static guint
-find_orientation (GdkPixbuf *pixbuf)
+find_orientation (GdkPixbuf *pixbuf, const SbAside *aside)
 {
   const char *text = gdk_pixbuf_get_option (pixbuf, "orientation");
-  const guint64 value = text != NULL ? g_ascii_strtoull (text, NULL, 10) : 1;
 
+  if (text == NULL)
+    return aside != NULL ? aside->orientation : 1;
+  const guint64 value = g_ascii_strtoull (text, NULL, 10);
   return value >= 1 && value <= 8 ? (guint)value : 1;
 }
 
@@ -100,12 +105,18 @@ feed (Decode *decode, GError **error)
 {
   SbReader *reader = decode->reader;
 
+  guint64 fed = 0;
+
   while (decode->size_error == NULL && sb_reader_fill (reader))
     {
       const guint8 *data = reader->window + reader->start;
       const gsize n = reader->end - reader->start;
       reader->start = reader->end;
-      if (!gdk_pixbuf_loader_write (decode->loader, data, n, error))
+      fed += n;
+      /* Some loaders gather all that they are given before they look at it. */
+      if (fed > reader->limit_bytes)
+        sb_reader_set_error (reader, &decode->size_error, _ ("the file is too large"));
+      else if (!gdk_pixbuf_loader_write (decode->loader, data, n, error))
         {
           gdk_pixbuf_loader_close (decode->loader, NULL);
           return FALSE;
@@ -120,24 +131,23 @@ feed (Decode *decode, GError **error)
 }
 
 static SbImage *
-take (Decode *decode, GdkPixbuf *pixbuf, gboolean whole, GError **error)
+take (GdkPixbuf *pixbuf, gboolean whole, gboolean animated, const SbAside *aside, GError **error)
 {
-  GdkPixbufAnimation *animation = gdk_pixbuf_loader_get_animation (decode->loader);
   SbImage *image = copy_pixels (pixbuf, error);
 
   if (image == NULL)
     return NULL;
-  take_profile (image, pixbuf);
+  take_profile (image, pixbuf, aside);
   if (!whole)
     sb_image_add_warning (image, _ ("The file is incomplete or damaged: a part of the picture may "
                                     "be missing."));
-  if (animation != NULL && !gdk_pixbuf_animation_is_static_image (animation))
+  if (animated)
     sb_image_add_warning (image, _ ("The file is an animation: only its first picture is shown."));
-  return sb_image_orient (image, find_orientation (pixbuf), error);
+  return sb_image_orient (image, find_orientation (pixbuf, aside), error);
 }
 
 SbImage *
-sb_image_load_pixbuf (SbReader *reader, GError **error)
+sb_image_load_pixbuf (SbReader *reader, const SbAside *aside, GError **error)
 {
   g_autoptr (GdkPixbufLoader) loader = gdk_pixbuf_loader_new ();
   g_autoptr (GError) failure = NULL;
@@ -158,12 +168,16 @@ sb_image_load_pixbuf (SbReader *reader, GError **error)
       return NULL;
     }
 
-  /* A loader may fail without saying why, and may give a picture that it never filled. */
+  /* A loader may fail without saying why, and may give a picture that it never filled; those of
+   * animations need not tell of rows. */
   GdkPixbuf *pixbuf = gdk_pixbuf_loader_get_pixbuf (loader);
-  if (pixbuf != NULL && decode.rows_seen > 0)
+  GdkPixbufAnimation *animation = gdk_pixbuf_loader_get_animation (loader);
+  const gboolean animated = animation != NULL && !gdk_pixbuf_animation_is_static_image (animation);
+  if (pixbuf != NULL && (decode.rows_seen > 0 || (animated && closed)))
     {
-      const gboolean whole = closed && decode.rows_seen >= gdk_pixbuf_get_height (pixbuf);
-      return take (&decode, pixbuf, whole, error);
+      const gboolean whole
+          = closed && (animated || decode.rows_seen >= gdk_pixbuf_get_height (pixbuf));
+      return take (pixbuf, whole, animated, aside, error);
     }
   if (g_error_matches (failure, GDK_PIXBUF_ERROR, GDK_PIXBUF_ERROR_UNKNOWN_TYPE))
     g_set_error (error, SB_ERROR, SB_ERROR_UNAVAILABLE,

@@ -64,22 +64,35 @@ sb_reader_read (SbReader *reader, void *to, gsize n)
 GBytes *
 sb_reader_slurp (SbReader *reader, gsize max, GError **error)
 {
-  g_autoptr (GByteArray) all = g_byte_array_new ();
+  g_autofree guint8 *all = NULL;
+  gsize n = 0;
+  gsize room = 0;
 
   while (sb_reader_fill (reader))
     {
       const gsize some = reader->end - reader->start;
-      if (some > MIN (max, G_MAXUINT / 2) - all->len)
+      if (some > max - n)
         {
           sb_reader_set_error (reader, error, _ ("the file is too large"));
           return NULL;
         }
-      g_byte_array_append (all, reader->window + reader->start, (guint)some);
-      reader->start = reader->end;
+      if (some > room - n)
+        {
+          room = MAX (room + room / 2, n + some);
+          guint8 *more = g_try_realloc (all, room);
+          if (more == NULL)
+            {
+              g_set_error (error, SB_ERROR, SB_ERROR_OUT_OF_MEMORY,
+                           _ ("Could not open “%s”: there is not enough memory"), reader->name);
+              return NULL;
+            }
+          all = more;
+        }
+      n += sb_reader_read (reader, all + n, some);
     }
   if (sb_reader_take_error (reader, error))
     return NULL;
-  return g_byte_array_free_to_bytes (g_steal_pointer (&all));
+  return g_bytes_new_take (g_steal_pointer (&all), n);
 }
 
 gboolean
@@ -202,14 +215,16 @@ sb_image_orient (SbImage *image, guint orientation, GError **error)
   if (orientation <= 1 || orientation > 8)
     return image;
 
-  g_autoptr (SbImage) source = image;
   const gssize w = sb_image_get_width (image);
   const gssize h = sb_image_get_height (image);
   const gboolean swapped = orientation >= 5;
   SbImage *upright = sb_image_new ((guint)(swapped ? h : w), (guint)(swapped ? w : h),
                                    sb_image_get_depth (image), error);
   if (upright == NULL)
-    return NULL;
+    {
+      sb_image_unref (image);
+      return NULL;
+    }
 
   /* In EXIF's words: which stored side row 0 and column 0 of the view are. */
   const gboolean from_right = orientation == 2 || orientation == 3 || orientation >= 7;
@@ -230,6 +245,7 @@ sb_image_orient (SbImage *image, guint orientation, GError **error)
   else
     turn64 ((const guint64 *)from + first, dx, dy, (guint64 *)to, view_w, view_h);
   sb_image_copy_properties (upright, image);
+  sb_image_unref (image);
   return upright;
 }
 
@@ -330,7 +346,10 @@ load (SbReader *reader, GError **error)
   /* The loader uses the window up: the name is looked up before it is asked. */
   const char *format = name_format (head, n);
   g_autoptr (GError) failure = NULL;
-  SbImage *image = sb_image_load_pixbuf (reader, &failure);
+  const gboolean webp
+      = n >= 12 && memcmp (head, "RIFF", 4) == 0 && memcmp (head + 8, "WEBP", 4) == 0;
+  SbImage *image = webp ? sb_image_load_webp (reader, &failure)
+                        : sb_image_load_pixbuf (reader, NULL, &failure);
   if (image != NULL)
     return image;
   if (format != NULL && g_error_matches (failure, SB_ERROR, SB_ERROR_UNAVAILABLE))

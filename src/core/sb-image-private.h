@@ -74,6 +74,18 @@ void sb_image_take_profile (SbImage *image, GBytes *profile, gboolean grey);
 SbImage *sb_image_load_png (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 SbImage *sb_image_load_jpeg (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 SbImage *sb_image_load_tiff (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-SbImage *sb_image_load_pixbuf (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+SbImage *sb_image_load_webp (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What a file's container says of a picture and its loader may leave out. */
+typedef struct
+{
+  GBytes *profile; /* or NULL */
+  guint orientation;
+} SbAside;
+
+/* Whatever gdk-pixbuf has loaders for. `aside` (may be NULL) is taken where the loader says
+ * nothing of its own. SB_ERROR_UNAVAILABLE for a format that no loader knows. */
+SbImage *sb_image_load_pixbuf (SbReader *reader, const SbAside *aside,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -40,10 +40,10 @@ static gboolean
 can_reach_srgb (cmsContext context, cmsHPROFILE from, cmsUInt32Number format)
 {
   cmsHPROFILE srgb = cmsCreate_sRGBProfileTHR (context);
-  cmsHTRANSFORM transform = srgb != NULL
-                                ? cmsCreateTransformTHR (context, from, format, srgb, TYPE_RGB_8,
-                                                         INTENT_RELATIVE_COLORIMETRIC, 0)
-                                : NULL;
+  cmsHTRANSFORM transform
+      = srgb != NULL ? cmsCreateTransformTHR (context, from, format, srgb, TYPE_RGB_8,
+                                              INTENT_RELATIVE_COLORIMETRIC, cmsFLAGS_NOOPTIMIZE)
+                     : NULL;
   const gboolean can = transform != NULL;
 
   if (transform != NULL)

@@ -66,8 +66,7 @@ pack (Encode *encode, guint index, const guint8 *raw, gsize n, Band *band)
   const gboolean last = index == encode->n_bands - 1;
   z_stream z = { 0 };
 
-  if (deflateInit2 (&z, encode->level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_FILTERED)
-      != Z_OK)
+  if (deflateInit2 (&z, encode->level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_FILTERED) != Z_OK)
     return FALSE;
   /* The header before, an empty block or the checksum after. */
   const gsize room = 2 + deflateBound (&z, n) + 16;

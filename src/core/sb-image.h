@@ -35,8 +35,8 @@ gsize sb_image_get_stride (const SbImage *image);
 gsize sb_image_get_bytes (const SbImage *image); /* stride * height */
 const guint8 *sb_image_get_pixels (const SbImage *image);
 guint8 *sb_image_writable (SbImage *image);
-/* TRUE when the caller's reference is the only one: the pixels may then be filled anew, and what was
- * known of them (opacity) is forgotten. Lets a renderer use its memory again. */
+/* TRUE when the caller's reference is the only one: the pixels may then be filled anew, and what
+ * was known of them (opacity) is forgotten. Lets a renderer use its memory again. */
 gboolean sb_image_reclaim (SbImage *image);
 
 /* Whether every alpha is the maximum. Looked up once, on first use, in any thread. */

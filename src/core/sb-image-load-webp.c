@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-image-private.h"
+
+#include <string.h>
+
+/* WebP is decoded by gdk-pixbuf's loader, where one is installed, but that loader leaves out what
+ * stands beside the pixels. This file reads it from the container: chunks of RIFF, each a name, a
+ * length in little-endian order and so many bytes, padded to an even number (RFC 9649, 2.3). */
+
+static guint32
+get32 (const guint8 *p)
+{
+  return (guint32)p[3] << 24 | (guint32)p[2] << 16 | (guint32)p[1] << 8 | p[0];
+}
+
+static void
+walk_chunks (const guint8 *data, gsize n, SbAside *aside)
+{
+  static const guint8 exif[6] = "Exif\0"; /* some writers begin as JPEG does */
+  gsize at = 12;                          /* RIFF, length, WEBP */
+
+  while (at <= n && n - at >= 8)
+    {
+      const guint8 *body = data + at + 8;
+      const gsize length = MIN ((gsize)get32 (data + at + 4), n - at - 8);
+      if (memcmp (data + at, "ICCP", 4) == 0 && aside->profile == NULL)
+        aside->profile = g_bytes_new (body, length);
+      else if (memcmp (data + at, "EXIF", 4) == 0)
+        {
+          const gsize skip
+              = length > sizeof exif && memcmp (body, exif, sizeof exif) == 0 ? sizeof exif : 0;
+          aside->orientation = sb_exif_orientation (body + skip, length - skip);
+        }
+      at += 8 + length + (length & 1);
+    }
+}
+
+SbImage *
+sb_image_load_webp (SbReader *reader, GError **error)
+{
+  SbAside aside = { NULL, 1 };
+  g_autoptr (GBytes) bytes
+      = sb_reader_slurp (reader, (gsize)MIN (reader->limit_bytes, (guint64)G_MAXSSIZE), error);
+  gsize n = 0;
+
+  if (bytes == NULL)
+    return NULL;
+  const guint8 *data = g_bytes_get_data (bytes, &n);
+  walk_chunks (data, n, &aside);
+
+  /* The same reader again, over the bytes that were taken from it. */
+  g_autoptr (GInputStream) memory = g_memory_input_stream_new_from_bytes (bytes);
+  GInputStream *stream = reader->stream;
+  reader->stream = memory;
+  SbImage *image = sb_image_load_pixbuf (reader, &aside, error);
+  reader->stream = stream;
+  g_clear_pointer (&aside.profile, g_bytes_unref);
+  return image;
+}
