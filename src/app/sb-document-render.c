@@ -166,7 +166,7 @@ run_load (SbWork *work)
       work->exact_ms_per_edit = 0;
       work->coarser = 0;
       work->trimmed = FALSE;
-      stamp (work, 0, g_get_monotonic_time (), 0, TRUE);
+      stamp (work, 0, 0, 0, TRUE);
     }
 
   g_mutex_unlock (&work->mutex);
@@ -362,7 +362,8 @@ run_exact (SbWork *work, gboolean may_end)
         work->exact_ms_per_edit = ms / (wanted.edits->n_edits - n_done);
       set_fixed (work, &wanted, restored);
       stamp (work, wanted.id, first && !wanted.same_pixels ? wanted.changed : 0,
-             wanted.exact_at <= work->exact_done ? wanted.exact_at : 0, TRUE);
+             !wanted.same_pixels && wanted.exact_at <= work->exact_done ? wanted.exact_at : 0,
+             TRUE);
       if (!may_end)
         wait_for_show (work);
     }

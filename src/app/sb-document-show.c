@@ -70,7 +70,7 @@ SbFrame
 sb_work_begin_frame (SbDocumentView *view, guint buffer)
 {
   const SbWork *work = view->work;
-  const gboolean moved = !view->has_shown || !view_equal (&view->shown, &view->view);
+  const gboolean moved = view->has_shown && !view_equal (&view->shown, &view->view);
   const gboolean result = view->view.what == SB_SHOW_RESULT;
   SbFrame frame = { buffer, view->view, view->shown_id, 0, 0 };
 
