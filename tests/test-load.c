@@ -8,6 +8,7 @@
 #include <gdk-pixbuf/gdk-pixbuf.h>
 #include <gio/gunixinputstream.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <png.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <tiffio.h>
 #include <unistd.h>
 
 #define LIMIT ((guint64)2 << 30)
@@ -309,6 +311,201 @@ test_orientation (void)
         }
 }
 
+/* --- TIFF, made here by libtiff -------------------------------------------------------------- */
+
+typedef struct
+{
+  guint bits;
+  guint samples;
+  gint extra; /* -1: not told */
+  guint format;
+  guint photometric;
+  guint planar;
+  guint tile; /* 0: one row a strip */
+  guint orientation;
+  guint pages;
+} Tiff;
+
+/* A picture of 3 × 2 pixels whose samples are given row by row, pixel by pixel. */
+static GBytes *
+write_tiff (const Tiff *kind, const void *samples)
+{
+  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "softbox-test-XXXXXX", NULL);
+  const int fd = g_mkstemp (path);
+  TIFF *tiff = TIFFFdOpen (fd, path, "w");
+  const gsize size = kind->bits / 8;
+  char *data = NULL;
+  gsize n = 0;
+
+  g_assert_nonnull (tiff);
+  for (guint page = 0; page < MAX (kind->pages, 1); page++)
+    {
+      const guint16 extra = (guint16)kind->extra;
+      TIFFSetField (tiff, TIFFTAG_IMAGEWIDTH, 3);
+      TIFFSetField (tiff, TIFFTAG_IMAGELENGTH, 2);
+      TIFFSetField (tiff, TIFFTAG_BITSPERSAMPLE, kind->bits);
+      TIFFSetField (tiff, TIFFTAG_SAMPLESPERPIXEL, kind->samples);
+      TIFFSetField (tiff, TIFFTAG_SAMPLEFORMAT, kind->format);
+      TIFFSetField (tiff, TIFFTAG_PHOTOMETRIC, kind->photometric);
+      TIFFSetField (tiff, TIFFTAG_PLANARCONFIG, kind->planar);
+      TIFFSetField (tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
+      TIFFSetField (tiff, TIFFTAG_ORIENTATION, MAX (kind->orientation, 1));
+      if (kind->extra >= 0)
+        TIFFSetField (tiff, TIFFTAG_EXTRASAMPLES, 1, &extra);
+      if (kind->tile != 0)
+        {
+          TIFFSetField (tiff, TIFFTAG_TILEWIDTH, kind->tile);
+          TIFFSetField (tiff, TIFFTAG_TILELENGTH, kind->tile);
+        }
+      else
+        TIFFSetField (tiff, TIFFTAG_ROWSPERSTRIP, 1);
+
+      const guint planes = kind->planar == PLANARCONFIG_SEPARATE ? kind->samples : 1;
+      const guint in_row = kind->samples / planes;
+      const guint width = kind->tile != 0 ? kind->tile : 3;
+      for (guint plane = 0; plane < planes; plane++)
+        {
+          guint8 block[16 * 16 * 16] = { 0 };
+          for (guint y = 0; y < 2; y++)
+            {
+              guint8 *row = block + (kind->tile != 0 ? y * width * in_row * size : 0);
+              for (guint x = 0; x < 3; x++)
+                memcpy (row + x * in_row * size,
+                        (const guint8 *)samples + ((y * 3 + x) * kind->samples + plane) * size,
+                        in_row * size);
+              if (kind->tile == 0)
+                g_assert_cmpint (TIFFWriteScanline (tiff, row, y, (guint16)plane), ==, 1);
+            }
+          if (kind->tile != 0)
+            g_assert_cmpint (TIFFWriteTile (tiff, block, 0, 0, 0, (guint16)plane), >, 0);
+        }
+      g_assert_cmpint (TIFFWriteDirectory (tiff), ==, 1);
+    }
+  TIFFClose (tiff);
+  g_assert_true (g_file_get_contents (path, &data, &n, NULL));
+  g_unlink (path);
+  return g_bytes_new_take (data, n);
+}
+
+static SbImage *
+load_tiff (const Tiff *kind, const void *samples, gboolean warns)
+{
+  g_autoptr (GBytes) bytes = write_tiff (kind, samples);
+  g_autoptr (GError) error = NULL;
+  SbImage *image = load_bytes (bytes, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (image);
+  g_assert_true ((sb_image_get_warnings (image)[0] != NULL) == warns);
+  return image;
+}
+
+/* Samples as they are, in strips, tiles and planes; alpha straight, whichever way it is stored. */
+static void
+test_tiff_samples (void)
+{
+  static const guint8 s8[24] = { 255, 128, 0,  131, 1, 2, 3, 0,   9,  8,  7,  255,
+                                 10,  20,  30, 40,  5, 5, 5, 200, 77, 66, 55, 44 };
+  guint16 s16[24];
+
+  for (guint i = 0; i < 24; i++)
+    s16[i] = (guint16)(s8[i] * 257 + (i % 4 != 3 ? i : 0));
+  for (guint tile = 0; tile <= 16; tile += 16)
+    for (guint planar = PLANARCONFIG_CONTIG; planar <= PLANARCONFIG_SEPARATE; planar++)
+      for (gint extra = -1; extra <= EXTRASAMPLE_UNASSALPHA; extra++)
+        {
+          Tiff kind = { .bits = 8,
+                        .samples = 4,
+                        .extra = extra,
+                        .format = SAMPLEFORMAT_UINT,
+                        .photometric = PHOTOMETRIC_RGB,
+                        .planar = planar,
+                        .tile = tile };
+          if (extra == EXTRASAMPLE_ASSOCALPHA)
+            continue; /* below */
+          g_autoptr (SbImage) a = load_tiff (&kind, s8, FALSE);
+          kind.bits = 16;
+          g_autoptr (SbImage) b = load_tiff (&kind, s16, FALSE);
+          g_assert_cmpuint (sb_image_get_depth (a), ==, 8);
+          g_assert_cmpuint (sb_image_get_depth (b), ==, 16);
+          for (guint i = 0; i < 24; i++)
+            {
+              /* A sample that is said to be no alpha is none. */
+              const gboolean none = i % 4 == 3 && extra == EXTRASAMPLE_UNSPECIFIED;
+              g_assert_cmpuint (sb_image_get_pixels (a)[i], ==, none ? 255 : s8[i]);
+              g_assert_cmpuint (((const guint16 *)sb_image_get_pixels (b))[i], ==,
+                                none ? 65535 : s16[i]);
+            }
+        }
+
+  static const guint8 multiplied[24]
+      = { 131, 66, 0, 131, 0, 0, 0, 0, 9, 8, 7, 255, 1, 2, 3, 4, 1, 1, 1, 2, 0, 0, 0, 1 };
+  const Tiff kind = { .bits = 8,
+                      .samples = 4,
+                      .extra = EXTRASAMPLE_ASSOCALPHA,
+                      .format = SAMPLEFORMAT_UINT,
+                      .photometric = PHOTOMETRIC_RGB,
+                      .planar = PLANARCONFIG_CONTIG };
+  g_autoptr (SbImage) image = load_tiff (&kind, multiplied, FALSE);
+  assert_pixel (image, 0, 0, 0xff800083); /* 66 * 255 / 131 = 128.5 */
+  assert_pixel (image, 1, 0, 0x00000000);
+  assert_pixel (image, 2, 0, 0x090807ff);
+  assert_pixel (image, 0, 1, 0x4080bf04); /* 63.75, 127.5, 191.25 */
+  assert_pixel (image, 1, 1, 0x80808002);
+}
+
+static void
+test_tiff_grey (void)
+{
+  static const guint16 grey[6] = { 0, 1, 0x1234, 0xfffe, 0xffff, 300 };
+  Tiff kind = { .bits = 16,
+                .samples = 1,
+                .extra = -1,
+                .format = SAMPLEFORMAT_UINT,
+                .photometric = PHOTOMETRIC_MINISBLACK,
+                .planar = PLANARCONFIG_CONTIG };
+
+  g_autoptr (SbImage) black = load_tiff (&kind, grey, FALSE);
+  assert_pixel (black, 2, 0, 0x123412341234ffff);
+  kind.photometric = PHOTOMETRIC_MINISWHITE;
+  g_autoptr (SbImage) white = load_tiff (&kind, grey, FALSE);
+  assert_pixel (white, 0, 0, 0xffffffffffffffff);
+  assert_pixel (white, 2, 0, 0xedcbedcbedcbffff);
+  kind.orientation = 6; /* row 0 is the right, column 0 the top */
+  kind.photometric = PHOTOMETRIC_MINISBLACK;
+  kind.pages = 2;
+  g_autoptr (SbImage) turned = load_tiff (&kind, grey, TRUE); /* of the second page */
+  g_assert_cmpuint (sb_image_get_width (turned), ==, 2);
+  assert_pixel (turned, 1, 0, 0x000000000000ffff);
+  assert_pixel (turned, 0, 0, 0xfffefffefffeffff);
+  assert_pixel (turned, 1, 2, 0x123412341234ffff);
+}
+
+static void
+test_tiff_float (void)
+{
+  static const float plain[6] = { 0, 1, 0.5f, 1.0f / 65535, 0.25f, 0.75f };
+  static const float wild[6] = { -1, 4, NAN, INFINITY, -INFINITY, 0.5f };
+  const Tiff kind = { .bits = 32,
+                      .samples = 1,
+                      .extra = -1,
+                      .format = SAMPLEFORMAT_IEEEFP,
+                      .photometric = PHOTOMETRIC_MINISBLACK,
+                      .planar = PLANARCONFIG_CONTIG };
+
+  g_autoptr (SbImage) a = load_tiff (&kind, plain, FALSE);
+  assert_pixel (a, 1, 0, 0xffffffffffffffff);
+  assert_pixel (a, 2, 0, 0x800080008000ffff); /* 32767.5 and up */
+  assert_pixel (a, 0, 1, 0x000100010001ffff);
+  g_autoptr (SbImage) b = load_tiff (&kind, wild, TRUE);
+  assert_pixel (b, 0, 0, 0x000000000000ffff);
+  assert_pixel (b, 1, 0, 0xffffffffffffffff);
+  assert_pixel (b, 2, 0, 0x000000000000ffff);
+  assert_pixel (b, 0, 1, 0xffffffffffffffff);
+  assert_pixel (b, 1, 1, 0x000000000000ffff);
+  assert_pixel (b, 2, 1, 0x800080008000ffff);
+}
+
 /* --- the collection of odd and hostile files ------------------------------------------------- */
 
 static gboolean
@@ -537,8 +734,9 @@ test_cut (void)
     {
       g_autoptr (GBytes) whole = read_from_collection (seeds[i]);
       const gsize size = g_bytes_get_size (whole);
-      const gboolean ours
-          = g_str_has_suffix (seeds[i], ".png") || g_str_has_suffix (seeds[i], ".jpg");
+      const gboolean ours = g_str_has_suffix (seeds[i], ".png")
+                            || g_str_has_suffix (seeds[i], ".jpg")
+                            || g_str_has_suffix (seeds[i], ".tif");
       for (gsize n = 0; n < size; n += 1 + size / 300)
         {
           g_autoptr (GBytes) cut = g_bytes_new_from_bytes (whole, 0, n);
@@ -848,6 +1046,9 @@ main (int argc, char *argv[])
   g_test_add_func ("/load/palette", test_palette);
   g_test_add_func ("/load/interlaced", test_interlaced);
   g_test_add_func ("/load/orientation", test_orientation);
+  g_test_add_func ("/load/tiff/samples", test_tiff_samples);
+  g_test_add_func ("/load/tiff/grey", test_tiff_grey);
+  g_test_add_func ("/load/tiff/float", test_tiff_float);
   g_test_add_func ("/load/collection", test_collection);
   g_test_add_func ("/load/profiles", test_profiles);
   g_test_add_func ("/load/cut", test_cut);
