@@ -30,10 +30,7 @@ thumbnail_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   g_autoptr (GdkTexture) texture = sb_thumbnail_load_finish (result, NULL);
 
   if (texture != NULL)
-    {
-      gtk_picture_set_paintable (picture, GDK_PAINTABLE (texture));
-      gtk_widget_remove_css_class (GTK_WIDGET (picture), "missing");
-    }
+    gtk_picture_set_paintable (picture, GDK_PAINTABLE (texture));
 }
 
 static GtkWidget *
@@ -41,6 +38,8 @@ create_picture (SbStartPage *self, GFile *file)
 {
   GtkWidget *button = gtk_button_new ();
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
+  GtkWidget *overlay = gtk_overlay_new ();
+  GtkWidget *tile = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   GtkWidget *picture = gtk_picture_new ();
   GtkWidget *label = gtk_label_new (NULL);
   g_autofree char *base = g_file_get_basename (file);
@@ -49,10 +48,14 @@ create_picture (SbStartPage *self, GFile *file)
   g_autofree char *uri = g_file_get_uri (file);
   g_autofree char *action = NULL;
 
+  /* Tiles of one size, filled by what fits of the picture. */
+  gtk_widget_set_size_request (tile, 132, 88);
+  gtk_overlay_set_child (GTK_OVERLAY (overlay), tile);
+  gtk_overlay_add_overlay (GTK_OVERLAY (overlay), picture);
   gtk_picture_set_can_shrink (GTK_PICTURE (picture), TRUE);
-  gtk_widget_set_size_request (picture, 120, 84);
-  gtk_widget_set_overflow (picture, GTK_OVERFLOW_HIDDEN);
-  gtk_widget_add_css_class (picture, "missing");
+  gtk_picture_set_content_fit (GTK_PICTURE (picture), GTK_CONTENT_FIT_COVER);
+  gtk_widget_set_overflow (overlay, GTK_OVERFLOW_HIDDEN);
+  gtk_widget_add_css_class (overlay, "tile");
   gtk_accessible_update_state (GTK_ACCESSIBLE (picture), GTK_ACCESSIBLE_STATE_HIDDEN, TRUE, -1);
 
   gtk_label_set_text (GTK_LABEL (label), name);
@@ -60,7 +63,7 @@ create_picture (SbStartPage *self, GFile *file)
   gtk_label_set_max_width_chars (GTK_LABEL (label), 14);
   gtk_widget_add_css_class (label, "caption");
 
-  gtk_box_append (GTK_BOX (box), picture);
+  gtk_box_append (GTK_BOX (box), overlay);
   gtk_box_append (GTK_BOX (box), label);
   gtk_button_set_child (GTK_BUTTON (button), box);
   gtk_widget_add_css_class (button, "flat");

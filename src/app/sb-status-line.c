@@ -16,6 +16,7 @@ struct _SbStatusLine
   SbCanvas *canvas;
   double x, y;   /* the picture's point under the pointer */
   guint busy_id; /* work that takes long is named */
+  guint figures_id;
   gboolean slow;
   gboolean narrow;
 
@@ -37,6 +38,8 @@ struct _SbStatusLine
 G_DEFINE_FINAL_TYPE (SbStatusLine, sb_status_line, GTK_TYPE_WIDGET)
 
 #define SLOW_MS 400
+/* Figures that change with every frame are not read, but cost a layout each. */
+#define FIGURES_MS 200
 
 static char *
 format_ms (double ms)
@@ -126,6 +129,23 @@ follow_device (SbStatusLine *self)
 }
 
 static gboolean
+figures_cb (gpointer user_data)
+{
+  SbStatusLine *self = user_data;
+
+  self->figures_id = 0;
+  follow_device (self);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+figures_changed (SbStatusLine *self)
+{
+  if (self->figures_id == 0)
+    self->figures_id = g_timeout_add (FIGURES_MS, figures_cb, self);
+}
+
+static gboolean
 slow_cb (gpointer user_data)
 {
   SbStatusLine *self = user_data;
@@ -179,6 +199,7 @@ sb_status_line_dispose (GObject *object)
   SbStatusLine *self = SB_STATUS_LINE (object);
 
   g_clear_handle_id (&self->busy_id, g_source_remove);
+  g_clear_handle_id (&self->figures_id, g_source_remove);
   sb_status_line_set_document (self, NULL);
   if (self->canvas != NULL)
     g_signal_handlers_disconnect_by_data (self->canvas, self);
@@ -229,8 +250,7 @@ sb_status_line_set_document (SbStatusLine *self, SbDocument *document)
   g_return_if_fail (SB_IS_STATUS_LINE (self));
 
   static const char *const signals[]
-      = { "notify::device-name", "notify::device-reason", "notify::render-ms", "notify::animating",
-          "notify::animation-fps" };
+      = { "notify::device-name", "notify::device-reason", "notify::animating" };
 
   if (self->document != NULL)
     g_signal_handlers_disconnect_by_data (self->document, self);
@@ -240,6 +260,8 @@ sb_status_line_set_document (SbStatusLine *self, SbDocument *document)
 
   for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
     g_signal_connect_swapped (document, signals[i], G_CALLBACK (follow_device), self);
+  g_signal_connect_swapped (document, "notify::render-ms", G_CALLBACK (figures_changed), self);
+  g_signal_connect_swapped (document, "notify::animation-fps", G_CALLBACK (figures_changed), self);
   g_signal_connect_swapped (document, "notify::busy", G_CALLBACK (follow_busy), self);
   g_signal_connect_swapped (document, "notify::animating", G_CALLBACK (follow_busy), self);
   g_signal_connect_swapped (document, "shown", G_CALLBACK (shown_cb), self);
