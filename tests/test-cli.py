@@ -1,0 +1,819 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command line tool from outside: what it prints, writes, refuses and leaves alone.
+
+test-cli.py SOFTBOX_CLI SAMPLE_PHOTO; speaks TAP. Pictures are made and read here, and the blur is
+worked out here a third time, from its definition and in whole numbers, so that what the tool writes
+is compared with nothing of its own making."""
+
+import bisect
+import json
+import math
+import os
+import pty
+import random
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import zlib
+
+CLI = os.path.abspath(sys.argv[1])
+SAMPLE = os.path.abspath(sys.argv[2])
+TIMEOUT = 120
+
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+class Skip(Exception):
+    pass
+
+
+# --- Pictures: (width, height, depth, list of RGBA tuples) ----------------------------------------
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def write_png(name, picture):
+    width, height, depth, pixels = picture
+    opaque = all(p[3] == (1 << depth) - 1 for p in pixels)
+    code = ">%dB" if depth == 8 else ">%dH"
+    raw = b""
+    for y in range(height):
+        row = [s for p in pixels[y * width:(y + 1) * width] for s in (p[:3] if opaque else p)]
+        raw += b"\0" + struct.pack(code % len(row), *row)
+    header = struct.pack(">IIBBBBB", width, height, depth, 2 if opaque else 6, 0, 0, 0)
+    with open(name, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(raw))
+                + chunk(b"IEND", b""))
+
+
+def paeth(a, b, c):
+    p = a + b - c
+    pa, pb, pc = abs(p - a), abs(p - b), abs(p - c)
+    return a if pa <= pb and pa <= pc else b if pb <= pc else c
+
+
+def parse_png(data):
+    """Grey or colour, with or without alpha, 8 or 16 bits; every checksum is looked at."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", "no PNG signature"
+    at, idat, kind = 8, b"", None
+    while kind != b"IEND":
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        assert zlib.crc32(kind + body) == struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0]
+        if kind == b"IHDR":
+            width, height, depth, colour, _, _, interlace = struct.unpack(">IIBBBBB", body)
+        elif kind == b"IDAT":
+            idat += body
+        at += 12 + length
+    assert at == len(data), "something after the end"
+    assert interlace == 0 and depth in (8, 16)
+    n = {0: 1, 2: 3, 4: 2, 6: 4}[colour]
+    step = n * depth // 8
+    stride = width * step
+    raw = zlib.decompress(idat)
+    assert len(raw) == (stride + 1) * height
+    above, pixels, top = bytearray(stride), [], (1 << depth) - 1
+    for y in range(height):
+        kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for i in range(stride):
+            a = row[i - step] if i >= step else 0
+            b, c = above[i], above[i - step] if i >= step else 0
+            row[i] = (row[i] + (0, a, b, (a + b) // 2, paeth(a, b, c))[kind]) & 255
+        s = struct.unpack(">%d%s" % (width * n, "B" if depth == 8 else "H"), bytes(row))
+        for x in range(width):
+            p = s[x * n:(x + 1) * n]
+            pixels.append({1: lambda: (p[0],) * 3 + (top,), 2: lambda: (p[0],) * 3 + (p[1],),
+                           3: lambda: tuple(p) + (top,), 4: lambda: tuple(p)}[n]())
+        above = row
+    return width, height, depth, pixels
+
+
+def read_png(name):
+    with open(name, "rb") as f:
+        return parse_png(f.read())
+
+
+def noise(width, height, depth, seed, opaque=False):
+    rand, top = random.Random(seed), (1 << depth) - 1
+    alphas = [top] if opaque else [0, 0, 1, top, top, None]
+    return width, height, depth, [
+        tuple(rand.randint(0, top) for _ in range(3))
+        + ((lambda a: rand.randint(0, top) if a is None else a)(rand.choice(alphas)),)
+        for _ in range(width * height)]
+
+
+# --- The blur by its definition -------------------------------------------------------------------
+
+TONE = []
+
+
+def tone(u):
+    x = u / 65535
+    return 65535 * (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4)
+
+
+def decode(u):
+    return math.floor(tone(u) + 0.5)
+
+
+def encode(v):
+    if not TONE:
+        TONE.extend(tone(u) for u in range(65536))
+    i = bisect.bisect_left(TONE, v)
+    if i == 0:
+        return 0
+    return i - 1 if i == 65536 or v - TONE[i - 1] <= TONE[i] - v else i
+
+
+def edge_index(i, n, mirror):
+    if not mirror:
+        return min(max(i, 0), n - 1)
+    i %= 2 * n
+    return i if i < n else 2 * n - 1 - i
+
+
+def box_line(line, radius, mirror):
+    whole, k = divmod(int(radius * 16), 16)
+    d, n, out = 16 * (2 * whole + 1) + 2 * k, len(line), []
+    for x in range(n):
+        at = lambda j: line[edge_index(x + j, n, mirror)]
+        total = 16 * sum(at(j) for j in range(-whole, whole + 1)) + k * (at(-whole - 1) + at(whole + 1))
+        out.append((2 * total + d) // (2 * d))
+    return out
+
+
+def box(plane, width, height, radius, passes, mirror, direction):
+    for _ in range(passes if direction != "vertical" else 0):
+        plane = [v for y in range(height)
+                 for v in box_line(plane[y * width:(y + 1) * width], radius, mirror)]
+    for _ in range(passes if direction != "horizontal" else 0):
+        columns = [box_line(plane[x::width], radius, mirror) for x in range(width)]
+        plane = [columns[x][y] for y in range(height) for x in range(width)]
+    return plane
+
+
+def mask(width, height, area, feather, invert):
+    shape, x0, y0, w, h = area
+    m = []
+    for j in range(height):
+        for i in range(width):
+            inside = x0 <= i < x0 + w and y0 <= j < y0 + h
+            if shape == "ellipse":
+                inside = (2 * (i - x0) + 1 - w) ** 2 * h * h + (2 * (j - y0) + 1 - h) ** 2 * w * w <= w * w * h * h
+            m.append(65535 if inside != bool(invert) else 0)
+    return box(m, width, height, feather, 1, False, "both") if feather else m
+
+
+def blur(picture16, radius=14, passes=3, linear=1, edge="clamp", direction="both", area=None,
+         feather=0, invert=0):
+    width, height, _, pixels = picture16
+    code, uncode = (decode, encode) if linear else (lambda v: v, lambda v: v)
+    planes = []
+    for c in range(3):
+        planes.append([(2 * code(p[c]) * p[3] + 65535) // 131070 for p in pixels])
+    planes.append([p[3] for p in pixels])
+    planes = [box(p, width, height, radius, passes, edge == "mirror", direction) for p in planes]
+    result = []
+    for r, g, b, a in zip(*planes):
+        result.append(tuple(uncode(min(65535, (2 * v * 65535 + a) // (2 * a))) if a else uncode(0)
+                            for v in (r, g, b)) + (a,))
+    if area is not None:
+        m = mask(width, height, area, feather, invert)
+        for i, (p, q) in enumerate(zip(pixels, result)):
+            if m[i] == 0:
+                result[i] = p
+            elif m[i] < 65535:
+                whole = p[3] * (65535 - m[i]) + q[3] * m[i]
+                a = (2 * whole + 65535) // 131070
+                result[i] = tuple(
+                    (2 * (p[c] * p[3] * (65535 - m[i]) + q[c] * q[3] * m[i]) + whole) // (2 * whole)
+                    if whole else p[c] for c in range(3)) + (a,)
+    return width, height, 16, result
+
+
+def to16(picture):
+    width, height, depth, pixels = picture
+    return picture if depth == 16 else (width, height, 16, [tuple(257 * s for s in p) for p in pixels])
+
+
+def to8(picture):
+    width, height, _, pixels = picture
+    return width, height, 8, [tuple((s * 255 + 32895) >> 16 for s in p) for p in pixels]
+
+
+# --- Running --------------------------------------------------------------------------------------
+
+
+class Result:
+    def __init__(self, process):
+        self.status = process.returncode
+        self.out, self.err = process.stdout or b"", (process.stderr or b"").decode("utf-8", "replace")
+
+    def __repr__(self):
+        return "status %d, out %r, err %r" % (self.status, self.out[:300], self.err)
+
+
+def environment(**more):
+    env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    env.update(G_DEBUG="fatal-criticals", **more)
+    return env
+
+
+def cli(*arguments, stdin=subprocess.DEVNULL, data=None, env=None, **more):
+    if data is not None:
+        more["input"] = data
+    else:
+        more["stdin"] = stdin
+    more.setdefault("stdout", subprocess.PIPE)
+    return Result(subprocess.run([CLI, *arguments], stderr=subprocess.PIPE, timeout=TIMEOUT,
+                                 env=environment(**(env or {})), **more))
+
+
+def done(*arguments, **more):
+    result = cli(*arguments, **more)
+    assert result.status == 0, result
+    assert result.err == "" or more.get("env"), result
+    return result
+
+
+def refused(status, *arguments, says=(), **more):
+    result = cli(*arguments, **more)
+    assert result.status == status, (arguments, result)
+    assert result.err.startswith("softbox-cli: "), result
+    for words in says:
+        assert words in result.err, (words, result)
+    assert not result.out, result
+    return result
+
+
+def content(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
+def files(folder="."):
+    return sorted(os.listdir(folder))
+
+
+# --- Tests ----------------------------------------------------------------------------------------
+
+
+@test
+def words():
+    result = done("--version")
+    assert result.out.startswith(b"softbox-cli ") and result.out.count(b"\n") == 1, result
+    text = done("--help").out.decode()
+    for option in ("-e, --edit", "-o, --output", "--radius", "--passes", "--linear", "--depth", "--force",
+                   "--device", "--threads", "--devices", "--list-edits", "--verify", "--json", "--version"):
+        assert option in text, option
+    for absent in ("--subbands", "--mosaic", "--statistics"):
+        assert absent not in text, absent
+
+
+@test
+def needs_no_window():
+    libraries = subprocess.run(["ldd", CLI], stdout=subprocess.PIPE, check=True).stdout.decode()
+    for name in ("libgtk", "libadwaita", "libGL", "libepoxy", "libX11", "libwayland", "libcuda"):
+        assert name not in libraries, name
+
+
+@test
+def conversion_keeps_every_byte():
+    for depth in (8, 16):
+        for opaque in (False, True):
+            picture = noise(23, 17, depth, depth, opaque)
+            write_png("in.png", picture)
+            done("in.png", "-o", "out.png", "--force")
+            assert read_png("out.png") == picture
+            done("in.png", "--radius", "0", "-o", "out.png", "--force")
+            assert read_png("out.png") == picture
+            done("in.png", "--depth=16", "-o", "out.png", "--force")
+            assert read_png("out.png") == to16(picture)
+            done("in.png", "--depth=8", "-o", "out.png", "--force")
+            assert read_png("out.png") == (to8(picture) if depth == 16 else picture)
+
+
+@test
+def blur_is_its_definition():
+    rect, ellipse = ("rect", 3, -2, 9, 11), ("ellipse", 2, 1, 14, 9)
+    cases = [
+        ("blur", {}),
+        ("blur:radius=2,passes=1,linear=0", dict(radius=2, passes=1, linear=0)),
+        ("blur:radius=2.5,linear=0", dict(radius=2.5, linear=0)),
+        ("blur:radius=0.0625,passes=10", dict(radius=0.0625, passes=10)),
+        ("blur:radius=40,edge=mirror,linear=0", dict(radius=40, edge="mirror", linear=0)),
+        ("blur:radius=3.3,edge=mirror,passes=2", dict(radius=3.3125, edge="mirror", passes=2)),
+        ("blur:radius=5,direction=horizontal", dict(radius=5, direction="horizontal")),
+        ("blur:radius=5,direction=vertical,linear=0", dict(radius=5, direction="vertical", linear=0)),
+        ("blur:radius=3,area=rect:3:-2:9:11", dict(radius=3, area=rect)),
+        ("blur:radius=3,linear=0,area=ellipse:2:1:14:9,feather=2,invert=1",
+         dict(radius=3, linear=0, area=ellipse, feather=2, invert=1)),
+        ("blur:radius=3,area=rect:3:-2:9:11,feather=3", dict(radius=3, area=rect, feather=3)),
+    ]
+    for depth in (8, 16):
+        for opaque in (False, True):
+            picture = noise(19, 13, depth, 10 + depth + opaque, opaque)
+            write_png("in.png", picture)
+            for text, values in cases:
+                expected = blur(to16(picture), **values)
+                done("in.png", "-e", text, "--depth=16", "-o", "out.png", "--force")
+                assert read_png("out.png") == expected, (text, depth, opaque)
+                done("in.png", "-e", text, "--depth=8", "-o", "out.png", "--force")
+                if depth == 8 and values.get("area"):
+                    # outside the area an 8-bit picture keeps its bytes, which is the same
+                    pass
+                assert read_png("out.png") == to8(expected), (text, depth, opaque)
+
+
+@test
+def depth_follows_the_picture():
+    for depth in (8, 16):
+        write_png("in.png", noise(9, 9, depth, 3))
+        done("in.png", "-e", "blur", "-o", "out%d.png" % depth)
+        assert read_png("out%d.png" % depth)[2] == depth
+    write_png("in.png", noise(9, 9, 8, 3, True))
+    done("in.png", "--radius=1", "--depth=16", "-o", "deep.png")
+    assert any(s % 257 for p in read_png("deep.png")[3] for s in p)
+
+
+@test
+def edits_follow_one_another():
+    write_png("in.png", noise(31, 29, 8, 5))
+    first, second = "blur:radius=2.5,passes=2", "blur:radius=4,edge=mirror,linear=0"
+    done("in.png", "-e", first, "--edit", second, "--depth=16", "-o", "both.png")
+    done("in.png", "-e", first, "--depth=16", "-o", "one.png")
+    done("one.png", "-e", second, "--depth=16", "-o", "two.png")
+    assert read_png("both.png") == read_png("two.png")
+    done("in.png", "-e", second, "-e", first, "--depth=16", "-o", "other.png")
+    assert read_png("both.png") != read_png("other.png")
+
+
+@test
+def short_options_are_one_blur():
+    write_png("in.png", noise(31, 29, 8, 6))
+    done("in.png", "-e", "blur:radius=2.5,passes=2,linear=0", "-o", "a.png")
+    done("--radius", "2.5", "in.png", "--passes=2", "-o", "b.png", "--linear=0")
+    assert content("a.png") == content("b.png")
+    done("in.png", "-e", "blur:passes=1", "-o", "c.png")
+    done("--passes", "1", "-o", "d.png", "in.png")
+    assert content("c.png") == content("d.png")
+
+
+@test
+def threads_and_device_change_nothing():
+    write_png("in.png", noise(211, 97, 8, 7))
+    done("in.png", "-e", "blur", "-o", "a.png")
+    for i, more in enumerate((["--threads=1"], ["--threads=5"], ["--threads=0", "--device=cpu"])):
+        done("in.png", "-e", "blur", *more, "-o", "b%d.png" % i)
+        assert content("a.png") == content("b%d.png" % i)
+
+
+@test
+def odd_names():
+    picture = noise(5, 4, 8, 8)
+    for name in (b"-dash.png", b"--help.png", b"-o", b"with space.png", b"new\nline.png", b"100%s%n.png",
+                 b"caf\xe9.png", b"\xff\xfe.png", "ünïcode.png".encode(), b"amp&lt<b>.png", b"a:b.png"):
+        write_png(name, picture)
+        out = b"out-" + name + b".png"
+        done("-o", out, "--", name)
+        assert read_png(out) == picture, name
+        os.unlink(name)
+        os.unlink(out)
+    write_png(b"in.png", picture)
+    done("in.png", "--output=-out.png")
+    assert read_png("-out.png") == picture
+    # after two dashes nothing is an option, nor is it taken for one
+    refused(1, "-o", "x.png", "--", "--version", says=["--version"])
+
+
+@test
+def usage_errors():
+    write_png("in.png", noise(5, 4, 8, 9))
+    before = files()
+    for arguments, words in (
+            ([], "no input"),
+            (["in.png"], "-o OUTPUT is missing"),
+            (["-o", "out.png"], "no input"),
+            (["in.png", "-o", ""], "empty"),
+            (["", "-o", "out.png"], "empty"),
+            (["in.png", "-o", "out.jpg"], ".png"),
+            (["in.png", "-o", "out.PNG.webp"], ".webp"),
+            (["in.png", "--bogus", "-o", "out.png"], "--bogus"),
+            (["in.png", "-o", "out.png", "--radius"], "--radius"),
+            (["in.png", "-e", "blur", "--radius=3", "-o", "out.png"], "--radius, --passes and --linear"),
+            (["in.png", "-e", "blur", "--linear=1", "-o", "out.png"], "--radius, --passes and --linear"),
+            (["in.png", "--depth=12", "-o", "out.png"], "8 or 16"),
+            (["in.png", "--depth=", "-o", "out.png"], "8 or 16"),
+            (["in.png", "--device=gpu", "-o", "out.png"], "auto, cpu, cuda"),
+            (["in.png", "--device=cuda:x", "-o", "out.png"], "cuda:x"),
+            (["in.png", "--threads=-1", "-o", "out.png"], "--threads=-1"),
+            (["in.png", "--threads=many", "-o", "out.png"], "--threads=many"),
+            (["in.png", "in.png", "-o", "-"], "folder"),
+            (["-", "-", "-o", "out"], "only once"),
+            (["in.png", "--json", "-o", "out.png"], "--json"),
+            (["in.png", "--seed=1", "-o", "out.png"], "--seed"),
+            (["--devices", "in.png"], "no pictures"),
+            (["--devices", "--list-edits"], "only one"),
+            (["--list-edits", "-o", "x.png"], "no pictures"),
+            (["--verify", "--json"], "--json"),
+            (["--verify", "--seed=x"], "--seed=x"),
+            (["--devices", "--size=3x3"], "--size"),
+            (["--benchmark", "--size=3"], "--size=3"),
+            (["--benchmark", "--size=0x5"], "--size=0x5")):
+        refused(2, *arguments, says=[words, "--help"])
+    assert files() == before
+
+
+@test
+def bad_edits():
+    write_png("in.png", noise(5, 4, 8, 9))
+    keys = "radius, passes, linear, edge, direction, area, feather, invert"
+    for text, token, allowed in (
+            ("blur:radius=nan", "radius=nan", "0 to 2000"),
+            ("blur:radius=inf", "radius=inf", "0 to 2000"),
+            ("blur:radius=1e3", "radius=1e3", "0 to 2000"),
+            ("blur:radius=0x10", "radius=0x10", "0 to 2000"),
+            ("blur:radius=-1", "radius=-1", "0 to 2000"),
+            ("blur:radius=2001", "radius=2001", "0 to 2000"),
+            ("blur:radius=", "radius=", "0 to 2000"),
+            ("blur:radius=2,5", "“5”", "radius=2.5"),
+            ("blur:passes=0", "passes=0", "1 to 10"),
+            ("blur:passes=11", "passes=11", "1 to 10"),
+            ("blur:linear=2", "linear=2", "0 or 1"),
+            ("blur:edge=wrap", "edge=wrap", "clamp, mirror"),
+            ("blur:direction=x", "direction=x", "both, horizontal, vertical"),
+            ("blur:raduis=3", "raduis", keys),
+            ("blur:radius=3,radius=4", "radius=4", "twice"),
+            ("blur:area=rect:1:2:3", "area=rect:1:2:3", "rect:x:y:width:height"),
+            ("blur:feather=501", "feather=501", "0 to 500"),
+            ("blur:invert=yes", "invert=yes", "0 or 1")):
+        refused(2, "in.png", "-e", text, "-o", "out.png", says=[token, allowed, keys])
+    refused(2, "in.png", "-e", "sharpen", "-o", "out.png", says=["sharpen", "blur"])
+    refused(2, "in.png", "-e", "", "-o", "out.png", says=["blur"])
+    refused(2, "in.png", "-e", "blur", "-e", "blur:passes=0", "-o", "out.png", says=["passes=0"])
+    refused(2, "in.png", "--radius=2,5", "-o", "out.png", says=["2.5"])
+    refused(2, "in.png", "--radius=3,passes=1", "-o", "out.png", says=["--radius=3,passes=1"])
+    refused(2, "in.png", "--radius", "-1", "-o", "out.png", says=["radius=-1", "0 to 2000"])
+    refused(2, "in.png", "--passes=x", "-o", "out.png", says=["passes=x", "1 to 10"])
+    # an area that the picture does not have is known only with the picture
+    refused(1, "in.png", "-e", "blur:area=rect:5:0:9:9", "-o", "out.png", says=["in.png", "5 × 4"])
+    assert files() == ["in.png"]
+
+
+@test
+def bad_inputs():
+    os.mkdir("folder.png")
+    os.mkfifo("fifo.png")
+    open("empty.png", "w").close()
+    with open("text.png", "w") as f:
+        f.write("not a picture at all\n" * 20)
+    before = files()
+    for name in ("missing.png", "folder.png", "fifo.png", "empty.png", "text.png", "empty.png/x.png"):
+        start = time.monotonic()
+        refused(1, name, "--radius=3", "-o", "out.png", says=["softbox-cli: %s: " % name])
+        assert time.monotonic() - start < 20, name
+    # a header that claims a million by a million, and nothing else
+    header = struct.pack(">IIBBBBB", 1000000, 1000000, 16, 6, 0, 0, 0)
+    with open("huge.png", "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b""))
+    refused(1, "huge.png", "-o", "out.png", says=["huge.png"])
+    assert files() == sorted(before + ["huge.png"])
+
+
+@test
+def cut_short():
+    picture = noise(50, 40, 8, 11, True)
+    write_png("whole.png", picture)
+    with open("cut.png", "wb") as f:
+        f.write(content("whole.png")[:-12])
+    with open("cut.jpg", "wb") as f:
+        f.write(content(SAMPLE)[: os.path.getsize(SAMPLE) * 2 // 3])
+    for name in ("cut.png", "cut.jpg"):
+        result = cli(name, "-o", name + ".png")
+        assert result.status == 0, result
+        assert result.err.startswith("softbox-cli: warning: %s: " % name), result
+    assert read_png("cut.png.png") == picture
+
+
+@test
+def existing_files():
+    write_png("in.png", noise(5, 4, 8, 12))
+    with open("out.png", "w") as f:
+        f.write("mine")
+    refused(1, "in.png", "-o", "out.png", says=["out.png", "--force"])
+    assert content("out.png") == b"mine"
+    # nor is a link overwritten that leads nowhere yet
+    os.symlink("nowhere.png", "link.png")
+    refused(1, "in.png", "-o", "link.png", says=["link.png"])
+    assert not os.path.exists("nowhere.png")
+    done("in.png", "-o", "out.png", "--force")
+    assert read_png("out.png") == read_png("in.png")
+    # no extension is fine, another case of it too
+    done("in.png", "-o", "plain")
+    done("in.png", "-o", "LOUD.PNG")
+    done("in.png", "-o", ".hidden")
+    assert files() == [".hidden", "LOUD.PNG", "in.png", "link.png", "out.png", "plain"]
+
+
+@test
+def inputs_are_never_overwritten():
+    write_png("in.png", noise(5, 4, 8, 13))
+    original = content("in.png")
+    os.mkdir("sub")
+    os.symlink("../in.png", "sub/soft.png")
+    os.link("in.png", "hard.png")
+    os.symlink("sub", "way")
+    for output in ("in.png", "./in.png", "sub/../in.png", "sub/soft.png", "hard.png", "way/soft.png",
+                   os.path.abspath("in.png")):
+        for force in ([], ["--force"]):
+            refused(1, "in.png", "--radius=3", "-o", output, *force, says=["never overwritten"])
+    refused(1, "sub/soft.png", "--radius=3", "-o", "in.png", "--force", says=["never overwritten"])
+    assert content("in.png") == original
+    assert files() == ["hard.png", "in.png", "sub", "way"] and files("sub") == ["soft.png"]
+
+
+@test
+def several_inputs():
+    for folder in ("a", "b", "c"):
+        os.mkdir(folder)
+    pictures = {}
+    for i, name in enumerate(("a/same.png", "b/same.png", "c/same.v2.png", "c/same-2.png", "a/dot.")):
+        pictures[name] = noise(6 + i, 5, 8, 20 + i)
+        write_png(name, pictures[name])
+    names = list(pictures)
+    result = cli(*names, "-o", "out/deep/er")
+    assert result.status == 0, result
+    assert "5 pictures written" in result.err and "\r" not in result.err, result
+    expected = {"same.png": "a/same.png", "same-3.png": "b/same.png", "same.v2.png": "c/same.v2.png",
+                "same-2.png": "c/same-2.png", "dot..png": "a/dot."}
+    assert files("out/deep/er") == sorted(expected)
+    for name, source in expected.items():
+        assert read_png("out/deep/er/" + name) == pictures[source], name
+
+    # again: everything exists
+    before = {n: content("out/deep/er/" + n) for n in expected}
+    result = cli(*names, "--radius=2", "-o", "out/deep/er")
+    assert result.status == 1 and result.err.count("exists already") == 5, result
+    assert "0 pictures written, 5 failed" in result.err, result
+    assert {n: content("out/deep/er/" + n) for n in expected} == before
+    result = cli(*names, "--radius=2", "--force", "-o", "out/deep/er")
+    assert result.status == 0, result
+    assert files("out/deep/er") == sorted(expected)
+    assert all(content("out/deep/er/" + n) != before[n] for n in expected)
+
+
+@test
+def one_failure_stops_nothing():
+    write_png("1.png", noise(6, 5, 8, 1))
+    with open("2.png", "w") as f:
+        f.write("no picture")
+    write_png("3.png", noise(6, 5, 8, 3))
+    result = cli("1.png", "2.png", "missing.png", "3.png", "-o", "out")
+    assert result.status == 1, result
+    assert "softbox-cli: 2.png: " in result.err and "softbox-cli: missing.png: " in result.err, result
+    assert "2 pictures written, 2 failed" in result.err, result
+    assert files("out") == ["1.png", "3.png"]
+
+
+@test
+def several_into_their_own_folder():
+    originals = {}
+    for name in ("a.png", "b.png"):
+        write_png(name, noise(6, 5, 8, len(name)))
+        originals[name] = content(name)
+    shutil.copy("a.png", "a.jpg")  # by content a PNG still
+    for force in ([], ["--force"]):
+        result = cli("a.png", "b.png", "a.jpg", "--radius=1", *force, "-o", ".")
+        assert result.status == 0, result
+        assert files() == ["a-2.png", "a-3.png", "a.jpg", "a.png", "b-2.png", "b.png"]
+        assert all(content(n) == originals[n] for n in originals)
+        for name in ("a-2.png", "a-3.png", "b-2.png"):
+            assert content(name) not in originals.values()
+            if not force:
+                os.chmod(name, 0o600)
+    # links in the folder that lead back to an input, and two to one file
+    os.mkdir("out")
+    os.symlink("../b.png", "out/a.png")
+    result = cli("a.png", "b.png", "--radius=1", "--force", "-o", "out")
+    assert result.status == 0, result
+    assert files("out") == ["a-2.png", "a.png", "b.png"]
+    assert all(content(n) == originals[n] for n in originals)
+    os.mkdir("two")
+    with open("target.png", "w") as f:
+        f.write("x")
+    os.symlink("../target.png", "two/a.png")
+    os.symlink("../target.png", "two/b.png")
+    result = cli("a.png", "b.png", "--radius=1", "--force", "-o", "two")
+    assert result.status == 0, result
+    assert files("two") == ["a.png", "b-2.png", "b.png"]
+    # the same picture twice
+    result = cli("a.png", "a.png", "-o", "twice")
+    assert result.status == 0 and files("twice") == ["a-2.png", "a.png"], result
+
+
+@test
+def bad_outputs():
+    write_png("in.png", noise(6, 5, 8, 1))
+    os.mkdir("folder")
+    with open("file", "w") as f:
+        f.write("x")
+    refused(1, "in.png", "-o", "folder", says=["folder"])
+    refused(1, "in.png", "-o", "folder", "--force", says=["folder"])
+    refused(1, "in.png", "-o", "folder/", says=["folder"])
+    refused(1, "in.png", "-o", "missing/out.png", says=["missing/out.png"])
+    refused(1, "in.png", "-o", "file/out.png", says=["file/out.png"])
+    refused(1, "in.png", "in.png", "-o", "file", says=["file", "folder"])
+    refused(1, "in.png", "in.png", "-o", "file/sub", says=["file/sub"])
+    os.mkfifo("fifo.png")
+    refused(1, "in.png", "-o", "fifo.png", "--force", says=["fifo.png"])
+    assert files() == ["fifo.png", "file", "folder", "in.png"] and files("folder") == []
+    assert content("file") == b"x"
+
+
+@test
+def a_full_disk_harms_nothing():
+    write_png("in.png", noise(200, 200, 8, 2))
+    with open("out.png", "w") as f:
+        f.write("mine")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    refused(1, "in.png", "-o", "out.png", "--force", says=["out.png"], preexec_fn=limit)
+    refused(1, "in.png", "-o", "new.png", says=["new.png"], preexec_fn=limit)
+    assert content("out.png") == b"mine" and files() == ["in.png", "out.png"]
+
+
+@test
+def streams():
+    picture = noise(40, 30, 8, 4)
+    write_png("in.png", picture)
+    data = content("in.png")
+    result = done("-", "-o", "-", data=data)
+    assert parse_png(result.out) == picture
+    done("-", "-e", "blur", "-o", "out.png", data=data)
+    result = done("in.png", "-e", "blur", "-o", "-")
+    assert result.out == content("out.png")
+    result = cli("-", "in.png", "-o", "out", data=data)
+    assert result.status == 0 and files("out") == ["in.png", "stdin.png"], result
+    refused(1, "-", "-o", "-", data=b"", says=["standard input"])
+    refused(1, "-", "-o", "-", data=data[:20], says=["standard input"])
+    # a file of that name
+    write_png("-", picture)
+    done("./-", "-o", "dash.png")
+    assert read_png("dash.png") == picture
+
+
+@test
+def streams_that_end():
+    write_png("in.png", noise(300, 300, 8, 4))
+    with open("/dev/full", "wb") as full:
+        for arguments in (["in.png", "-o", "-"], ["--list-edits"], ["--version"], ["--devices", "--json"]):
+            refused(1, *arguments, stdout=full, says=["standard output"])
+    for arguments in (["in.png", "-o", "-"], ["--list-edits"]):
+        read, write = os.pipe()
+        os.close(read)
+        refused(1, *arguments, stdout=write, says=["standard output"])
+        os.close(write)
+
+
+@test
+def terminals():
+    write_png("in.png", noise(6, 5, 8, 1))
+    master, slave = pty.openpty()
+    refused(1, "in.png", "-o", "-", stdout=slave, says=["terminal"])
+    refused(1, "-", "-o", "out.png", stdin=slave, says=["terminal"])
+    # only there is a progress line
+    process = subprocess.run([CLI, "in.png", "in.png", "-o", "out"], stdin=subprocess.DEVNULL, stderr=slave,
+                             timeout=TIMEOUT, env=environment())
+    assert process.returncode == 0
+    text = os.read(master, 65536).decode()
+    assert "\r" in text and "1/2 in.png" in text and "2/2 in.png" in text, text
+    assert text.rstrip().endswith("2 pictures written"), text
+    os.close(master)
+    os.close(slave)
+
+
+@test
+def numbers_have_a_point():
+    write_png("in.png", noise(20, 15, 8, 1))
+    done("in.png", "--radius=2.5", "-o", "c.png")
+    os.mkdir("locales")
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.abspath("locales/de_DE.UTF-8")],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if made.returncode not in (0, 1) or not files("locales"):
+        raise Skip("no German locale can be made here")
+    env = {"LC_ALL": "de_DE.UTF-8", "LOCPATH": os.path.abspath("locales"), "LANGUAGE": "de"}
+    check = subprocess.run(["locale", "decimal_point"], stdout=subprocess.PIPE, env=environment(**env))
+    assert check.stdout == b",\n", check
+    done("in.png", "--radius=2.5", "-o", "de.png", env=env)
+    assert content("de.png") == content("c.png")
+    refused(2, "in.png", "--radius=2,5", "-o", "no.png", env=env, says=["2.5"])
+    refused(2, "in.png", "-e", "blur:radius=2,5", "-o", "no.png", env=env, says=["2.5"])
+    edits = json.loads(done("--list-edits", "--json", env=env).out)
+    assert edits[0]["keys"][0]["quantum"] == 0.0625
+
+
+@test
+def tables():
+    text = done("--list-edits").out.decode()
+    edits = json.loads(done("--list-edits", "--json").out)
+    assert [e["edit"] for e in edits] == ["blur"]
+    keys = {k["key"]: k for k in edits[0]["keys"]}
+    assert list(keys) == ["radius", "passes", "linear", "edge", "direction", "area", "feather", "invert"]
+    assert (keys["radius"]["minimum"], keys["radius"]["maximum"], keys["radius"]["default"]) == (0, 2000, 14)
+    assert keys["edge"]["values"] == ["clamp", "mirror"] and keys["edge"]["default"] == "clamp"
+    for key in keys:
+        assert "\n  %s " % key in text, key
+    lines = done("--devices").out.decode().splitlines()
+    assert lines[0].startswith("cpu: ") and any(l.startswith("cuda: ") for l in lines[1:]), lines
+    devices = json.loads(done("--devices", "--json").out)
+    assert ["%s: %s" % (d["device"], d["description"]) for d in devices] == lines
+    lines = done("--devices", "--threads=3").out.decode().splitlines()
+    assert "3" in lines[0], lines
+
+
+@test
+def no_cuda():
+    lines = done("--devices").out.decode().splitlines()
+    if not any(l.startswith("cuda: not available") for l in lines):
+        raise Skip("there is a CUDA device")
+    write_png("in.png", noise(6, 5, 8, 1))
+    reason = next(l for l in lines if l.startswith("cuda: ")).split(": ", 2)[2]
+    result = refused(1, "in.png", "--device=cuda", "-e", "blur", "-o", "out.png", says=[reason])
+    refused(1, "in.png", "in.png", "--device=cuda:1", "-e", "blur", "-o", "out")
+    refused(1, "--verify", "--device=cuda", says=["CUDA"])
+    assert files() == ["in.png"], result
+
+
+@test
+def verification():
+    result = done("--verify", "--seed=7", "--device=cpu")
+    lines = result.out.decode().splitlines()
+    assert lines[0] == "seed 7" and lines[-1].startswith("all ") and "differ" not in result.out.decode()
+    assert sum("cases equal" in l for l in lines) >= 11, lines
+    assert sum(l.startswith("CPU, ") for l in lines) >= 1
+    assert done("--verify", "--seed=7", "--device=cpu").out == result.out
+    first = cli("--verify", "--device=cpu").out.split(b"\n")[0]
+    assert first.startswith(b"seed ") and first != b"seed 7"
+
+
+@test
+def stopping():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen([CLI, *[SAMPLE] * 40, "-e", "blur:radius=300,passes=10", "-o", "out"],
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(),
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        limit = time.monotonic() + TIMEOUT
+        while not (os.path.isdir("out") and files("out")) and time.monotonic() < limit:
+            time.sleep(0.02)
+        process.send_signal(number)
+        start = time.monotonic()
+        err = process.communicate(timeout=TIMEOUT)[1].decode()
+        assert time.monotonic() - start < 20
+        assert process.returncode == 1, (process.returncode, err)
+        assert "not begun" in err, err
+        for name in files("out"):
+            assert name.endswith(".png") and not name.startswith("."), name
+            data = content("out/" + name)
+            assert data[:4] == b"\x89PNG" and data[-8:-4] == b"IEND", name
+        shutil.rmtree("out")
+
+
+def main():
+    print("1..%d" % len(tests))
+    failed = 0
+    for i, function in enumerate(tests, 1):
+        name = function.__name__.replace("_", " ")
+        home = os.getcwd()
+        folder = tempfile.mkdtemp(prefix="softbox-cli-")
+        os.chdir(folder)
+        try:
+            function()
+            print("ok %d %s" % (i, name))
+        except Skip as e:
+            print("ok %d %s # SKIP %s" % (i, name, e))
+        except BaseException:
+            failed += 1
+            for line in traceback.format_exc().splitlines():
+                print("# " + line)
+            print("not ok %d %s" % (i, name))
+        finally:
+            os.chdir(home)
+            shutil.rmtree(folder, ignore_errors=True)
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+sys.exit(main())
