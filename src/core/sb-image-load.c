@@ -103,17 +103,16 @@ sb_reader_check_size (SbReader *reader, guint64 width, guint64 height, GError **
   if (width < 1 || height < 1)
     reason = g_strdup (_ ("the picture has no pixels"));
   else if (width > SB_IMAGE_MAX_SIDE || height > SB_IMAGE_MAX_SIDE)
-    reason = g_strdup_printf (_ ("the picture is %" G_GUINT64_FORMAT " × %" G_GUINT64_FORMAT
-                                 " pixels, and no side may be longer than %d"),
-                              width, height, SB_IMAGE_MAX_SIDE);
+    reason = g_strdup_printf (
+        _ ("the picture is %llu × %llu pixels, and no side may be longer than %d"),
+        (unsigned long long)width, (unsigned long long)height, SB_IMAGE_MAX_SIDE);
   else if (width * height * BYTES_PER_PIXEL > reader->limit_bytes)
     {
       g_autofree char *need = g_format_size (width * height * BYTES_PER_PIXEL);
       g_autofree char *limit = g_format_size (reader->limit_bytes);
-      reason
-          = g_strdup_printf (_ ("the picture is %" G_GUINT64_FORMAT " × %" G_GUINT64_FORMAT
-                                " pixels and would need %s of memory, more than the limit of %s"),
-                             width, height, need, limit);
+      reason = g_strdup_printf (_ ("the picture is %llu × %llu pixels and would need %s of memory, "
+                                   "more than the limit of %s"),
+                                (unsigned long long)width, (unsigned long long)height, need, limit);
     }
   else
     return TRUE;
