@@ -7,7 +7,7 @@
 build_packages='
     gcc libc6-dev meson ninja-build pkgconf python3 gettext appstream desktop-file-utils
     libglib2.0-dev libgtk-4-dev libadwaita-1-dev libepoxy-dev libgdk-pixbuf-2.0-dev
-    libpng-dev libjpeg62-turbo-dev zlib1g-dev liblcms2-dev libzstd-dev
+    libpng-dev libjpeg62-turbo-dev libtiff-dev zlib1g-dev liblcms2-dev libzstd-dev
     libgtk-4-bin libgl1-mesa-dri libegl1 librsvg2-common adwaita-icon-theme fonts-dejavu-core'
 test_packages='
     xvfb xdotool openbox x11-utils x11-apps imagemagick dbus-daemon at-spi2-core

@@ -32,8 +32,8 @@ echo "1..$((4 + 2 * $(echo "$languages" | wc -w)))"
 
 : >"$dir/found"
 grep -v -e '^#' -e '^$' po/POTFILES >"$dir/listed"
-find src ui data -name '*.[ch]' -o -name '*.ui' -o -name '*.gschema.xml' -o -name '*.desktop.in' \
-    -o -name '*.metainfo.xml.in' | sort >"$dir/sources"
+find src cuda ui data -name '*.[ch]' -o -name '*.ui' -o -name '*.gschema.xml' -o -name '*.desktop.in' \
+    -o -name '*.metainfo.xml.in' 2>/dev/null | sort >"$dir/sources"
 while read -r file; do
     extract "$@" "$file"
     if [ -f "$dir/out.pot" ] && ! grep -qxF "$file" "$dir/listed"; then
