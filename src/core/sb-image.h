@@ -57,14 +57,17 @@ void sb_image_add_warning (SbImage *image, const char *warning);
 
 /* --- sb-image-load.c ------------------------------------------------------------------------- */
 
-/* Reads a picture, deciding by content, never by name: PNG with libpng at 8 or 16 bits, anything
- * else through gdk-pixbuf at 8 bits, orientation applied. Blocks: call it in a worker. Only regular
- * files are opened (a FIFO would hang), or `stream` when `file` is NULL.
+/* Reads a picture, deciding by content, never by name: PNG (libpng) and TIFF (libtiff) at 8 or 16
+ * bits, JPEG (libjpeg) and whatever gdk-pixbuf has loaders for at 8; orientation applied. An ICC
+ * profile of RGB is kept; of a grey one the curve is kept in an RGB profile; gAMA and cHRM of a PNG
+ * become a profile; CMYK becomes sRGB. Blocks: call it in a worker. Only regular files are opened
+ * (a FIFO would hang), or `stream` when `file` is NULL.
  *
  * limit_bytes: width * height * 30 may not exceed it, checked from the header before anything is
  * decoded; 0 means half of the physical memory. Errors are GIO's for the file, SB_ERROR_INVALID for
- * what is no picture or is damaged beyond showing; each message names the file and the reason. A
- * picture cut short is returned with a warning where something of it can be shown. */
+ * what is damaged beyond showing, SB_ERROR_UNAVAILABLE for what no loader knows; each message names
+ * the file and the reason. A JPEG or TIFF that is cut short or damaged is returned with a warning
+ * where something of it can be shown; a PNG only when no row is missing. */
 SbImage *sb_image_load (GFile *file, guint64 limit_bytes, GCancellable *cancellable,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 SbImage *sb_image_load_stream (GInputStream *stream, const char *name, guint64 limit_bytes,
@@ -82,15 +85,17 @@ typedef struct
   gboolean overwrite; /* replace an existing file; otherwise G_IO_ERROR_EXISTS */
 } SbSaveOptions;
 
-/* The whole PNG in memory. Cancelled: G_IO_ERROR_CANCELLED. */
+/* The whole PNG in memory, packed by all cores; the same picture and options give the same bytes on
+ * any number of them. Cancelled: G_IO_ERROR_CANCELLED. */
 GBytes *sb_image_encode_png (SbImage *image, const SbSaveOptions *options, SbProgressFunc progress,
                              gpointer user_data, GCancellable *cancellable,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Encodes to memory first, then puts the file into place by a rename within its directory: on any
  * failure (full disk, read-only folder, cancelled) what was there is untouched and no temporary
- * file is left. A symbolic link stays one and its target is replaced; the mode of a replaced file
- * is kept. Files without a local path go through GIO. The message names the file and the reason.
- * Blocks. */
+ * file is left. A symbolic link stays one and its target is replaced; mode and, where allowed,
+ * owner of a replaced file are kept; a read-only file is not replaced. A file with several hard
+ * links parts from them: the other names keep the old contents. Files without a local path go
+ * through GIO. The message names the file and the reason. Blocks. */
 gboolean sb_image_save_png (SbImage *image, GFile *file, const SbSaveOptions *options,
                             SbProgressFunc progress, gpointer user_data, GCancellable *cancellable,
                             GError **error);
