@@ -63,7 +63,7 @@ words="/(work|fa""rm)/[a-z.]|bash_""jobs|TO""DO|FIX""ME|\.lib""rary/"
 search -E "$words" <"$text"
 report "no unfinished business and no path of one machine"
 
-grep -E '^(src|cuda)/.*\.(c|h)$' "$files" | search -E '[^a-z_](abort|exit|_exit|system|sprintf|strcpy|strcat|gets|atoi|atof|strtod) \('
+grep -E '^(src|cuda)/.*\.(c|h)$' "$files" | search -E '[^a-z_](abort|exit|_exit|system|sprintf|strcpy|strcat|gets|atof|strtod) \('
 report "no call that ends the program, overruns or follows the locale"
 
 format=${CLANG_FORMAT:-clang-format}
