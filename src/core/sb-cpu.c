@@ -4,6 +4,7 @@
 
 #include "sb-backend.h"
 #include "sb-cpu-blur.h"
+#include "sb-cpu-preview.h"
 #include "sb-cpu-pyramid.h"
 #include "sb-cpu-show.h"
 #include "sb-error.h"
@@ -275,16 +276,15 @@ fold (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits, guint 
       n_edits = 1;
     }
 
+  g_autofree SbEdit *scaled = g_new (SbEdit, n_edits);
+  g_autofree SbRect *rects = g_new (SbRect, n_edits);
+  sb_preview_scale (edits, n_edits, level, scaled);
+
   SbSource source;
-  if (!get_start (self, start, level, edits[0].values[SB_BLUR_LINEAR] != 0, &source, cancellable,
+  if (!get_start (self, start, level, scaled[0].values[SB_BLUR_LINEAR] != 0, &source, cancellable,
                   error))
     return FALSE;
   const guint width = source.width, height = source.height;
-
-  g_autofree SbEdit *scaled = g_new (SbEdit, n_edits);
-  g_autofree SbRect *rects = g_new (SbRect, n_edits);
-  for (guint i = 0; i < n_edits; i++)
-    sb_edit_scale (&edits[i], level, &scaled[i]);
   rects[n_edits - 1] = target->rect;
   for (guint i = n_edits - 1; i > 0; i--)
     rects[i - 1] = reach (&scaled[i], &rects[i], width, height);
@@ -557,8 +557,9 @@ render_preview (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edi
       return TRUE;
     }
 
-  const SbRect rect = level_rect (&self->original, quality.level, quality.region);
-  Frame *frame = take_preview_frame (self, quality.level, &rect, error);
+  const guint level = sb_preview_level (edits, n_edits, quality.level);
+  const SbRect rect = level_rect (&self->original, level, quality.region);
+  Frame *frame = take_preview_frame (self, level, &rect, error);
   if (frame == NULL)
     return FALSE;
   const SbTarget target = {
@@ -567,7 +568,7 @@ render_preview (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edi
     .pixels = frame->pixels,
     .stride = (gsize)rect.width * (frame->depth / 2),
   };
-  if (!fold (self, start, edits, n_edits, quality.level, &target, cancellable, error))
+  if (!fold (self, start, edits, n_edits, level, &target, cancellable, error))
     {
       self->spare_preview = frame;
       return FALSE;

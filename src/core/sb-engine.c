@@ -86,8 +86,8 @@ sb_engine_free (SbEngine *engine)
   if (engine->picture.tone != NULL)
     sb_tone_unref (engine->picture.tone);
   sb_image_unref (engine->base_image);
-  sb_edit_list_unref (engine->base);
-  sb_edit_list_unref (engine->exact);
+  g_clear_pointer (&engine->base, sb_edit_list_unref);
+  g_clear_pointer (&engine->exact, sb_edit_list_unref);
   g_free (engine->reason);
   g_free (engine);
 }
@@ -242,7 +242,7 @@ sb_engine_load (SbEngine *engine, SbImage *original, GError **error)
   sb_image_unref (old);
   g_clear_pointer (&engine->base, sb_edit_list_unref);
   g_clear_pointer (&engine->base_image, sb_image_unref);
-  sb_edit_list_unref (engine->exact);
+  g_clear_pointer (&engine->exact, sb_edit_list_unref);
   engine->exact = sb_edit_list_new (NULL, 0);
   engine->preview = FALSE;
   g_atomic_int_set (&engine->loaded, TRUE);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-cpu-preview.h"
+
+#include <math.h>
+
+#define QUANTUM       (1.0 / 16) /* of a radius */
+#define FIT_BELOW     8.0        /* pixels of the level: from here on the true width does */
+#define PASSES_BELOW  1.5        /* below, the number of passes is free too */
+#define FINER_BELOW   1.5        /* below, a level above 1 is too coarse */
+#define FINER_BELOW_1 0.5        /* and level 1 is */
+#define N_FREQUENCIES 96
+
+/* What one pass does to a wave of w radians a pixel. */
+static double
+box_response (double radius, double w)
+{
+  const double R = floor (radius), f = radius - R;
+  const double whole = sin ((R + 0.5) * w) / sin (0.5 * w);
+
+  return (whole + 2 * f * cos ((R + 1) * w)) / (2 * R + 1 + 2 * f);
+}
+
+/* The radius that keeps the true width, not yet a multiple of the quantum. */
+static double
+true_radius (double radius, guint level)
+{
+  return MAX (0.0, (ldexp (2 * radius + 1, -(int)level) - 1) / 2);
+}
+
+static void
+fit_blur (const SbEdit *edit, guint level, SbEdit *scaled)
+{
+  const double radius = edit->values[SB_BLUR_RADIUS];
+  const double aim = true_radius (radius, level);
+  const guint passes = (guint)edit->values[SB_BLUR_PASSES];
+  double wanted[N_FREQUENCIES], weight[N_FREQUENCIES], w[N_FREQUENCIES];
+  double best = G_MAXDOUBLE;
+
+  if (aim >= FIT_BELOW || radius == 0)
+    return;
+  /* Frequencies of the picture, half a step away from 0 and from the poles of the formulas. */
+  for (guint k = 0; k < N_FREQUENCIES; k++)
+    {
+      w[k] = G_PI * (k + 0.5) / N_FREQUENCIES;
+      const double averaging
+          = sin (ldexp (w[k] / 2, (int)level)) / ldexp (sin (w[k] / 2), (int)level);
+      weight[k] = averaging * averaging * (1 / (w[k] * w[k]) + 0.05);
+      wanted[k] = pow (fabs (box_response (radius, w[k])), passes);
+      if (passes % 2 == 1 && box_response (radius, w[k]) < 0)
+        wanted[k] = -wanted[k];
+    }
+
+  const double first = MAX (0.0, floor ((aim - 0.75) / QUANTUM) * QUANTUM);
+  const guint fewest = aim < PASSES_BELOW ? 1 : passes;
+  for (guint n = passes; n >= fewest; n--)
+    for (double r = first; r <= aim + 0.75; r += QUANTUM)
+      {
+        double miss = 0;
+        for (guint k = 0; k < N_FREQUENCIES && miss < best; k++)
+          {
+            const double h = box_response (r, ldexp (w[k], (int)level));
+            double got = h;
+            for (guint i = 1; i < n; i++)
+              got *= h;
+            miss += weight[k] * (got - wanted[k]) * (got - wanted[k]);
+          }
+        if (miss < best)
+          {
+            best = miss;
+            scaled->values[SB_BLUR_RADIUS] = r;
+            scaled->values[SB_BLUR_PASSES] = n;
+          }
+      }
+}
+
+guint
+sb_preview_level (const SbEdit *edits, guint n_edits, guint level)
+{
+  const double limit = level >= 2 ? FINER_BELOW : FINER_BELOW_1;
+
+  if (level == 0)
+    return 0;
+  for (guint i = 0; i < n_edits; i++)
+    if (edits[i].kind == SB_EDIT_BLUR && edits[i].values[SB_BLUR_RADIUS] > 0
+        && true_radius (edits[i].values[SB_BLUR_RADIUS], level) < limit)
+      return level - 1;
+  return level;
+}
+
+void
+sb_preview_scale (const SbEdit *edits, guint n_edits, guint level, SbEdit *scaled)
+{
+  for (guint i = 0; i < n_edits; i++)
+    {
+      sb_edit_scale (&edits[i], level, &scaled[i]);
+      if (level > 0 && edits[i].kind == SB_EDIT_BLUR)
+        fit_blur (&edits[i], level, &scaled[i]);
+    }
+}
