@@ -278,7 +278,7 @@ def words():
     assert result.out.startswith(b"softbox-cli ") and result.out.count(b"\n") == 1, result
     text = done("--help").out.decode()
     for option in ("-e, --edit", "-o, --output", "--radius", "--passes", "--linear", "--depth", "--force",
-                   "--device", "--threads", "--devices", "--list-edits", "--verify", "--json", "--version"):
+                   "--device", "--threads", "--devices", "--list-edits", "--benchmark", "--size", "--verify", "--json", "--version"):
         assert option in text, option
     for absent in ("--subbands", "--mosaic", "--statistics"):
         assert absent not in text, absent
@@ -723,6 +723,8 @@ def numbers_have_a_point():
     refused(2, "in.png", "-e", "blur:radius=2,5", "-o", "no.png", env=env, says=["2.5"])
     edits = json.loads(done("--list-edits", "--json", env=env).out)
     assert edits[0]["keys"][0]["quantum"] == 0.0625
+    rows = json.loads(done("--benchmark", "--size=40x30", "--threads=1", "--json", env=env).out)
+    assert all(isinstance(row["ms"], float) for row in rows)
 
 
 @test
@@ -762,11 +764,28 @@ def verification():
     result = done("--verify", "--seed=7", "--device=cpu")
     lines = result.out.decode().splitlines()
     assert lines[0] == "seed 7" and lines[-1].startswith("all ") and "differ" not in result.out.decode()
-    assert sum("cases equal" in l for l in lines) >= 11, lines
+    assert sum("cases equal" in l for l in lines) >= 12, lines
     assert sum(l.startswith("CPU, ") for l in lines) >= 1
     assert done("--verify", "--seed=7", "--device=cpu").out == result.out
     first = cli("--verify", "--device=cpu").out.split(b"\n")[0]
     assert first.startswith(b"seed ") and first != b"seed 7"
+
+
+@test
+def benchmark():
+    arguments = ["--benchmark", "--size=160x120", "--threads=1"]
+    rows = json.loads(done(*arguments, "--json").out)
+    keys = ["operation", "device", "threads", "width", "height", "ms", "copy_ms", "ratio", "equal"]
+    for row in rows:
+        assert list(row) == keys, row
+        assert (row["device"], row["threads"], row["width"], row["height"]) == ("cpu", 1, 160, 120), row
+        assert row["equal"] in (True, None) and row["ms"] > 0 and row["copy_ms"] > 0, row
+    named = {row["operation"]: row for row in rows}
+    for radius, passes in ((14, 1), (14, 3), (64, 1), (64, 3)):
+        assert named["blur radius=%d passes=%d linear=0" % (radius, passes)]["equal"] is True
+    text = done(*arguments).out.decode()
+    assert "160 × 120" in text and "blur radius=14 passes=3 linear=0" in text, text
+    assert text.count("\n") == len(rows) + 2, text
 
 
 @test

@@ -321,6 +321,8 @@ run_other (const Typed *typed, SbCli *cli)
     return usage_error (NULL, _ ("--seed goes with --verify"));
 
   cli->json = typed->json;
+  if (typed->benchmark)
+    return sb_cli_benchmark (cli);
   if (typed->verify)
     return sb_cli_verify (cli);
   if (typed->devices)
