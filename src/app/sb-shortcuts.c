@@ -51,16 +51,14 @@ static const Shortcut shortcuts[] = {
   { HIDDEN, NULL, NULL, "win.zoom-out", "KP_Subtract" },
   { KEY, NULL, N_ ("Fit into the window"), "win.fit", "0" },
   { GLOBAL, NULL, NULL, "win.fit", "<Control>0 <Control>KP_0" },
-  { KEY, NULL, N_ ("Zoom to 100 %"), "win.zoom(1.0)", "1" },
-  { KEY, NULL, N_ ("Zoom to 200 %"), "win.zoom(2.0)", "2" },
-  { KEY, NULL, N_ ("Zoom to 300 %"), "win.zoom(3.0)", "3" },
+  { LISTED, NULL, N_ ("Zoom to 100, 200 or 300 %"), NULL, "1 2 3" },
+  { HIDDEN, NULL, NULL, "win.zoom(1.0)", "1 KP_1" },
+  { HIDDEN, NULL, NULL, "win.zoom(2.0)", "2 KP_2" },
+  { HIDDEN, NULL, NULL, "win.zoom(3.0)", "3 KP_3" },
   { GLOBAL, NULL, NULL, "win.zoom(1.0)", "<Control>1 <Control>KP_1" },
   { GLOBAL, NULL, NULL, "win.zoom(2.0)", "<Control>2 <Control>KP_2" },
   { GLOBAL, NULL, NULL, "win.zoom(3.0)", "<Control>3 <Control>KP_3" },
   { HIDDEN, NULL, NULL, "win.fit", "KP_0" },
-  { HIDDEN, NULL, NULL, "win.zoom(1.0)", "KP_1" },
-  { HIDDEN, NULL, NULL, "win.zoom(2.0)", "KP_2" },
-  { HIDDEN, NULL, NULL, "win.zoom(3.0)", "KP_3" },
   { LISTED, NULL, N_ ("Move the view sideways"), NULL, "<Control>Left <Control>Right" },
   { LISTED, NULL, N_ ("Move the view up or down"), NULL, "<Control>Up <Control>Down" },
   { HIDDEN, NULL, NULL, "win.pan((-0.125, 0.0))", "<Control>Left" },
@@ -148,7 +146,7 @@ sb_shortcuts_window_new (void)
                       "<property name=\"modal\">1</property>"
                       "<child><object class=\"GtkShortcutsSection\">"
                       "<property name=\"section-name\">shortcuts</property>"
-                      "<property name=\"max-height\">16</property>");
+                      "<property name=\"max-height\">18</property>");
   g_autoptr (GtkBuilder) builder = NULL;
   gboolean in_group = FALSE;
 
