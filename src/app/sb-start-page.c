@@ -46,7 +46,6 @@ create_picture (SbStartPage *self, GFile *file)
   g_autofree char *name = g_filename_display_name (base);
   g_autofree char *path = g_file_get_parse_name (file);
   g_autofree char *uri = g_file_get_uri (file);
-  g_autofree char *action = NULL;
 
   /* Tiles of one size, filled by what fits of the picture. */
   gtk_widget_set_size_request (tile, 132, 88);
