@@ -625,10 +625,14 @@ test_history (Fixture *fixture, gconstpointer data)
         sb_document_apply (document);
       set_edit (fixture, last != NULL ? last + 1 : states[i], NULL);
       wait_for (!get_flag (document, "busy"));
-      /* Time for the pixels to be read and packed. */
-      const gint64 until = g_get_monotonic_time () + 500 * 1000;
-      wait_for (g_get_monotonic_time () > until
-                || sb_history_get_state (document->history, i).kept);
+      if (data == NULL)
+        wait_for (sb_history_get_state (document->history, i).kept);
+      else
+        {
+          /* Time for the pixels to be read, packed and refused. */
+          const gint64 until = g_get_monotonic_time () + 500 * 1000;
+          wait_for (g_get_monotonic_time () > until);
+        }
       sb_history_settle (document->history);
       g_autoptr (SbSnapshot) kept = sb_history_take (document->history, i);
       g_assert_true ((kept != NULL) == (data == NULL));
@@ -822,7 +826,7 @@ test_dispose (void)
       if (i % 2 == 0 && view != NULL)
         g_clear_pointer (&view, sb_document_view_free);
       g_object_unref (document);
-      g_assert_cmpint (g_get_monotonic_time () - start, <, 200 * 1000);
+      g_assert_cmpint (g_get_monotonic_time () - start, <, G_USEC_PER_SEC);
       if (i % 3 == 0)
         {
           wait_for (loaded.done);
