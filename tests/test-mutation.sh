@@ -55,7 +55,7 @@ for pair in "$@"; do
   fi
   # The case that failed, to try it without the mutation; an assertion ends all without naming it.
   noticed=$(sed -n 's/^not ok [0-9]* \(\/[^ ]*\).*/-p \1/p' "$log" | head -n 1)
-  if [ -z "$noticed" ] && ! grep -q '^Bail out! ERROR:' "$log"; then
+  if [ -z "$noticed" ] && ! grep -Eq '^Bail out! (FATAL-)?ERROR:' "$log"; then
     result 'not ok' "$test with the mutation $mutation: it ends without a failed case"
   elif ! "$plain/tests/$test" $noticed >"$log" 2>&1; then
     result 'not ok' "$test fails without the mutation $mutation too: $noticed"
