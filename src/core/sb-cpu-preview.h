@@ -15,7 +15,8 @@ G_BEGIN_DECLS
  * the edit's own, weighted as the spectrum of photos falls (power 1 / w^2 over a little noise).
  *
  * Boxes smaller still cannot be had on the level at all: sb_preview_level() then gives the next
- * finer one. Pure functions; `scaled` has room for n_edits. */
+ * finer one, or the one after it where the edit works in linear light. Pure functions; `scaled` has
+ * room for n_edits. */
 guint sb_preview_level (const SbEdit *edits, guint n_edits, guint level);
 void sb_preview_scale (const SbEdit *edits, guint n_edits, guint level, SbEdit *scaled);
 
