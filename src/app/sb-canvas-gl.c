@@ -419,6 +419,25 @@ free_gl (SbCanvas *self)
   g_free (gl);
 }
 
+/* OpenGL or OpenGL ES, whichever there is: the shaders are written for both. */
+static GdkGLContext *
+on_create_context (GtkGLArea *area, SbCanvas *self)
+{
+  g_autoptr (GError) error = NULL;
+  GdkSurface *surface = gtk_native_get_surface (gtk_widget_get_native (GTK_WIDGET (area)));
+  g_autoptr (GdkGLContext) context = gdk_surface_create_gl_context (surface, &error);
+
+  if (context != NULL)
+    {
+      gdk_gl_context_set_allowed_apis (context, GDK_GL_API_GL | GDK_GL_API_GLES);
+      gdk_gl_context_set_required_version (context, 3, 0);
+      if (gdk_gl_context_realize (context, &error))
+        return g_steal_pointer (&context);
+    }
+  gtk_gl_area_set_error (area, error);
+  return NULL;
+}
+
 static void
 on_realize (GtkGLArea *area, SbCanvas *self)
 {
@@ -479,6 +498,7 @@ sb_canvas_add_area (SbCanvas *self)
 {
   self->area = gtk_gl_area_new ();
   gtk_widget_set_can_target (self->area, FALSE);
+  g_signal_connect (self->area, "create-context", G_CALLBACK (on_create_context), self);
   g_signal_connect (self->area, "realize", G_CALLBACK (on_realize), self);
   g_signal_connect (self->area, "unrealize", G_CALLBACK (on_unrealize), self);
   g_signal_connect (self->area, "render", G_CALLBACK (on_render), self);
