@@ -233,8 +233,6 @@ create_row (SbEditGroup *self, guint i)
       adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), label);
       adw_action_row_add_suffix (ADW_ACTION_ROW (row), self->rows[i]);
       adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), self->rows[i]);
-      gtk_accessible_update_property (GTK_ACCESSIBLE (self->rows[i]), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                      label, -1);
       g_signal_connect_swapped (self->rows[i], "notify::active", G_CALLBACK (switch_cb), self);
       break;
 
@@ -288,8 +286,6 @@ create_animation_row (SbEditGroup *self)
   gtk_widget_add_css_class (row, "numeric");
   gtk_widget_set_valign (toggle, GTK_ALIGN_CENTER);
   gtk_actionable_set_action_name (GTK_ACTIONABLE (toggle), "win.animate");
-  gtk_accessible_update_property (GTK_ACCESSIBLE (toggle), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Animate"), -1);
   adw_action_row_add_suffix (self->animation, toggle);
   adw_action_row_set_activatable_widget (self->animation, toggle);
   return row;

@@ -53,12 +53,17 @@ follow_zoom (SbStatusLine *self)
 {
   double percent = 0;
   g_autofree char *text = NULL;
+  g_autofree char *name = NULL;
 
   if (self->canvas != NULL)
     percent = 100 * sb_canvas_get_zoom (self->canvas);
   /* Translators: how large the picture is shown. */
   text = g_strdup_printf (percent < 10 ? _ ("%.1f %%") : _ ("%.0f %%"), percent);
   gtk_label_set_text (self->zoom_label, text);
+  /* Translators: the name of a button for those who do not see it; %s is "42 %". */
+  name = g_strdup_printf (_ ("Zoom, %s"), text);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->zoom), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
+                                  -1);
 }
 
 static void
@@ -113,6 +118,8 @@ follow_device (SbStatusLine *self)
   rate = g_strdup_printf (_ ("%.0f a second"), fps);
 
   gtk_label_set_text (self->device_label, name);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->device), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  name, -1);
   gtk_label_set_text (self->time_label, self->slow ? _ ("Working…") : time != NULL ? time : "");
   gtk_widget_set_visible (GTK_WIDGET (self->time_label), self->slow || time != NULL);
   gtk_widget_set_visible (GTK_WIDGET (self->device_label),

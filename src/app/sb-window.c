@@ -182,6 +182,29 @@ follow_loading (SbWindow *self)
 
 /* --- What the window shows ------------------------------------------------------------------- */
 
+/* What GTK 4.8 leaves to be said: it names a button by its text with the underline and again by the
+ * label in it, and those inside its compound widgets not at all. */
+static void
+name_buttons (GtkWidget *widget)
+{
+  GtkWidget *parent = gtk_widget_get_parent (widget);
+
+  if (GTK_IS_BUTTON (widget) && gtk_button_get_use_underline (GTK_BUTTON (widget))
+      && gtk_button_get_label (GTK_BUTTON (widget)) != NULL)
+    gtk_accessible_reset_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL);
+  else if (GTK_IS_MENU_BUTTON (widget) && parent != NULL && ADW_IS_SPLIT_BUTTON (parent))
+    gtk_accessible_update_property (
+        GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL,
+        adw_split_button_get_dropdown_tooltip (ADW_SPLIT_BUTTON (parent)), -1);
+  else if (GTK_IS_BUTTON (widget) && gtk_widget_has_css_class (widget, "close"))
+    gtk_accessible_update_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                    _ ("Close"), -1);
+
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    name_buttons (child);
+}
+
 /* One layout with room for the panel beside the picture, and one without. */
 static void
 follow_layout (SbWindow *self)
@@ -205,12 +228,17 @@ follow_layout (SbWindow *self)
     {
       adw_split_button_set_icon_name (self->open, "document-open-symbolic");
       gtk_button_set_icon_name (GTK_BUTTON (self->export), "document-save-symbolic");
+      gtk_accessible_update_property (GTK_ACCESSIBLE (self->open), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                      _ ("Open a picture"), -1);
+      gtk_accessible_update_property (GTK_ACCESSIBLE (self->export), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                      _ ("Export"), -1);
     }
   else
     {
       adw_split_button_set_label (self->open, _ ("_Open"));
       gtk_button_set_label (GTK_BUTTON (self->export), _ ("_Export"));
     }
+  name_buttons (GTK_WIDGET (self->header));
 }
 
 static gboolean
@@ -588,6 +616,8 @@ sb_window_init (SbWindow *self)
   g_signal_connect_object (gtk_recent_manager_get_default (), "changed", G_CALLBACK (recent_cb),
                            self, G_CONNECT_SWAPPED);
   recent_cb (self);
+  name_buttons (GTK_WIDGET (self->banner));
+  name_buttons (GTK_WIDGET (self->stage));
 }
 
 SbWindow *
