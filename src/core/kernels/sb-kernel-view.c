@@ -13,6 +13,9 @@ typedef float Float4 __attribute__ ((vector_size (16)));
 typedef gint32 Int4 __attribute__ ((vector_size (16)));
 typedef guint8 Byte4 __attribute__ ((vector_size (4)));
 typedef guint16 Short4 __attribute__ ((vector_size (8)));
+/* Pixels of 8 bits, or pairs of them, wherever they lie. */
+typedef guint32 Word __attribute__ ((may_alias, aligned (1)));
+typedef guint64 Long __attribute__ ((may_alias, aligned (1)));
 
 /* 1 in the build that proves that the tests of the display can fail. */
 #ifdef SB_MUTATE_SHOW
@@ -23,48 +26,57 @@ typedef guint16 Short4 __attribute__ ((vector_size (8)));
 
 /* --- Reducing -------------------------------------------------------------------------------- */
 
-/* Two channels in the halves of a word: red and blue, or green and alpha. */
-#define LANES 0x00ff00ffu
+/* Two channels in the halves of each 32-bit word: red and blue, or green and alpha. Two pixels are
+ * read as one word of 64 bits, so that the sum of neighbours is a shift and an add, and every load
+ * and store is of consecutive words. */
+#define LANES   G_GUINT64_CONSTANT (0x00ff00ff00ff00ff)
+#define CHUNK   64 /* pairs of pixels whose sums are kept between the two levels */
+#define HALF(s) ((((s) + 0x00020002u) >> 2) & (guint32)LANES)
+/* (257 s + 8) >> 4 = 16 s + ((s + 8) >> 4), which stays inside 16 bits for s <= 4080. */
+#define SIXTEENTH(s) (((s) << 4) + ((((s) + 0x00080008u) >> 4) & 0x0fff0fffu))
+
+/* n pixels of 8 bits from two rows of 2n, and their sums by channels. */
+static inline void
+halve (const Long *restrict a, const Long *restrict b, gsize n, Word *restrict out,
+       Word *restrict even, Word *restrict odd)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint64 e = (a[i] & LANES) + (b[i] & LANES);
+      const guint64 o = (a[i] >> 8 & LANES) + (b[i] >> 8 & LANES);
+      const guint32 es = (guint32)(e + (e >> 32)), os = (guint32)(o + (o >> 32));
+      out[i] = HALF (es) | HALF (os) << 8;
+      even[i] = es;
+      odd[i] = os;
+    }
+}
 
 static void
 reduce_twice_8 (const guint8 *const rows[4], gsize n, guint8 *const half[2], guint16 *quarter)
 {
-  const guint32 *restrict r0 = (const guint32 *)rows[0];
-  const guint32 *restrict r1 = (const guint32 *)rows[1];
-  const guint32 *restrict r2 = (const guint32 *)rows[2];
-  const guint32 *restrict r3 = (const guint32 *)rows[3];
-  guint32 *restrict h0 = (guint32 *)half[0];
-  guint32 *restrict h1 = (guint32 *)half[1];
-  guint32 *restrict out = (guint32 *)quarter;
+  guint32 even[2][CHUNK] __attribute__ ((aligned (64)));
+  guint32 odd[2][CHUNK] __attribute__ ((aligned (64)));
 
-#define EVEN(p)             ((p)&LANES)
-#define ODD(p)              (((p) >> 8) & LANES)
-#define SUM(lanes, a, b, x) (lanes (a[x]) + lanes (a[(x) + 1]) + lanes (b[x]) + lanes (b[(x) + 1]))
-#define MEAN_(sum)          ((((sum) + 0x00020002u) >> 2) & LANES)
-#define SIXTEENTH(sum)      (((sum) << 4) + ((((sum) + 0x00080008u) >> 4) & 0x0fff0fffu))
-  for (gsize i = 0; i < n; i++)
+  for (gsize first = 0; first < 2 * n; first += CHUNK)
     {
-      const guint32 e00 = SUM (EVEN, r0, r1, 4 * i), o00 = SUM (ODD, r0, r1, 4 * i);
-      const guint32 e01 = SUM (EVEN, r0, r1, 4 * i + 2), o01 = SUM (ODD, r0, r1, 4 * i + 2);
-      const guint32 e10 = SUM (EVEN, r2, r3, 4 * i), o10 = SUM (ODD, r2, r3, 4 * i);
-      const guint32 e11 = SUM (EVEN, r2, r3, 4 * i + 2), o11 = SUM (ODD, r2, r3, 4 * i + 2);
+      const gsize count = MIN (CHUNK, 2 * n - first);
+      for (guint r = 0; r < 2; r++)
+        halve ((const Long *)(rows[2 * r] + 8 * first), (const Long *)(rows[2 * r + 1] + 8 * first),
+               count, (Word *)(half[r] + 4 * first), even[r], odd[r]);
 
-      h0[2 * i] = MEAN_ (e00) | MEAN_ (o00) << 8;
-      h0[2 * i + 1] = MEAN_ (e01) | MEAN_ (o01) << 8;
-      h1[2 * i] = MEAN_ (e10) | MEAN_ (o10) << 8;
-      h1[2 * i + 1] = MEAN_ (e11) | MEAN_ (o11) << 8;
-
-      /* (257 s + 8) >> 4 = 16 s + ((s + 8) >> 4), which stays inside 16 bits for s <= 4080. */
-      const guint32 e = SIXTEENTH (e00 + e01 + e10 + e11);
-      const guint32 o = SIXTEENTH (o00 + o01 + o10 + o11);
-      out[2 * i] = (e & 0xffffu) | o << 16;
-      out[2 * i + 1] = e >> 16 | (o & 0xffff0000u);
+      const Long *restrict e0 = (const Long *)even[0], *restrict e1 = (const Long *)even[1];
+      const Long *restrict o0 = (const Long *)odd[0], *restrict o1 = (const Long *)odd[1];
+      Long *restrict out = (Long *)(quarter + 2 * first);
+      for (gsize i = 0; i < count / 2; i++)
+        {
+          /* The halves hold sums of 8 samples, at most 2040: nothing carries. */
+          const guint64 es = e0[i] + e1[i], os = o0[i] + o1[i];
+          const guint64 e = SIXTEENTH ((es + (es >> 32)) & 0xffffffffu);
+          const guint64 o = SIXTEENTH ((os + (os >> 32)) & 0xffffffffu);
+          out[i] = (e & 0xffffu) | (o & 0xffffu) << 16 | (e & 0xffff0000u) << 16
+                   | (o & 0xffff0000u) << 32;
+        }
     }
-#undef EVEN
-#undef ODD
-#undef SUM
-#undef MEAN_
-#undef SIXTEENTH
 }
 
 static inline Int4
