@@ -341,6 +341,8 @@ run (const Typed *typed)
     .cancellable = g_cancellable_new (),
   };
 
+  catch_signals (cli.cancellable);
+
   if (typed->version)
     {
       sb_cli_print ("softbox-cli %s\n", SB_VERSION);
@@ -348,8 +350,6 @@ run (const Typed *typed)
     }
   if (!parse_numbers (typed, &cli))
     return SB_CLI_USAGE;
-
-  catch_signals (cli.cancellable);
 
   if (typed->benchmark || typed->verify || typed->devices || typed->list_edits)
     return run_other (typed, &cli);

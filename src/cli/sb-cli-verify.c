@@ -26,65 +26,28 @@ typedef struct
   SbFill fills[2]; /* taken in turn */
 } Group;
 
+#define FILLS(a, b)                                                                                \
+  {                                                                                                \
+    SB_FILL_##a, SB_FILL_##b                                                                       \
+  }
+
+/* clang-format off */
 static const Group groups[] = {
-  { N_ ("8 bits, opaque"), 180, 70, 50, 0, 40, 1, 8, 8, { SB_FILL_NOISE, SB_FILL_RAMP } },
-  { N_ ("8 bits, transparent"),
-    60,
-    60,
-    40,
-    0,
-    30,
-    1,
-    8,
-    8,
-    { SB_FILL_NOISE_ALPHA, SB_FILL_SPARSE } },
-  { N_ ("16 bits, opaque"), 180, 70, 50, 0, 40, 1, 16, 16, { SB_FILL_NOISE, SB_FILL_CHECKER } },
-  { N_ ("16 bits, transparent"),
-    60,
-    60,
-    40,
-    0,
-    30,
-    1,
-    16,
-    16,
-    { SB_FILL_NOISE_ALPHA, SB_FILL_SPARSE } },
-  { N_ ("sums near a half"),
-    80,
-    90,
-    60,
-    0,
-    24,
-    1,
-    16,
-    16,
-    { SB_FILL_NEAR_TIE, SB_FILL_TIE_ALPHA } },
-  { N_ ("tiny"), 450, 5, 5, 0, 300, 1, 8, 8, { SB_FILL_NOISE_ALPHA, SB_FILL_WHITE } },
-  { N_ ("long and thin"), 120, 1500, 2, 0, 300, 1, 8, 16, { SB_FILL_NOISE, SB_FILL_NOISE_ALPHA } },
-  { N_ ("high and narrow"),
-    40,
-    2,
-    1500,
-    0,
-    300,
-    1,
-    16,
-    16,
-    { SB_FILL_NOISE, SB_FILL_NOISE_ALPHA } },
-  { N_ ("large radii"), 48, 40, 30, 64, 2000, 1, 8, 8, { SB_FILL_NOISE, SB_FILL_TIE_ALPHA } },
-  { N_ ("larger than a tile"), 30, 900, 300, 0, 12, 1, 8, 8, { SB_FILL_NOISE, SB_FILL_TIE_ALPHA } },
-  { N_ ("several edits"), 120, 50, 40, 0, 20, 3, 8, 8, { SB_FILL_NOISE, SB_FILL_NOISE_ALPHA } },
-  { N_ ("several edits, to 16 bits"),
-    40,
-    50,
-    40,
-    0,
-    20,
-    3,
-    8,
-    16,
-    { SB_FILL_RAMP, SB_FILL_NOISE_ALPHA } },
+  /* label, cases, sides, radii, edits, depth in, depth out, fills */
+  { N_ ("8 bits, opaque"),           180,   70,   50,  0,   40, 1,  8,  8, FILLS (NOISE, RAMP) },
+  { N_ ("8 bits, transparent"),      180,   60,   40,  0,   30, 1,  8,  8, FILLS (NOISE_ALPHA, SPARSE) },
+  { N_ ("16 bits, opaque"),          180,   70,   50,  0,   40, 1, 16, 16, FILLS (NOISE, CHECKER) },
+  { N_ ("16 bits, transparent"),     180,   60,   40,  0,   30, 1, 16, 16, FILLS (NOISE_ALPHA, SPARSE) },
+  { N_ ("sums near a half"),         240,   90,   60,  0,   24, 1, 16, 16, FILLS (NEAR_TIE, TIE_ALPHA) },
+  { N_ ("tiny"),                     450,    5,    5,  0,  300, 1,  8,  8, FILLS (NOISE_ALPHA, WHITE) },
+  { N_ ("long and thin"),            120, 1500,    2,  0,  300, 1,  8, 16, FILLS (NOISE, NOISE_ALPHA) },
+  { N_ ("high and narrow"),          120,    2, 1500,  0,  300, 1, 16, 16, FILLS (NOISE, NOISE_ALPHA) },
+  { N_ ("large radii"),               48,   40,   30, 64, 2000, 1,  8,  8, FILLS (NOISE, TIE_ALPHA) },
+  { N_ ("larger than a tile"),        30,  900,  300,  0,   12, 1,  8,  8, FILLS (NOISE, TIE_ALPHA) },
+  { N_ ("several edits"),            120,   50,   40,  0,   20, 3,  8,  8, FILLS (NOISE, NOISE_ALPHA) },
+  { N_ ("several edits, to 16 bits"), 120,   50,   40,  0,   20, 3,  8, 16, FILLS (RAMP, NOISE_ALPHA) },
 };
+/* clang-format on */
 
 /* What is held against the reference. */
 typedef struct
