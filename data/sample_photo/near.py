@@ -141,7 +141,7 @@ class Scene(Far):
         u0, _ = self.project(x - radius, 0, z)
         u1, _ = self.project(x + radius, 0, z)
         _, v0 = self.project(x, top, z)
-        _, v1 = self.project(x, -0.75 if x < self.RIGHT else self.DECK - 0.02, z)
+        _, v1 = self.project(x, -0.75 if x < self.LEFT else self.DECK - 0.02, z)
         _, wet = self.project(x, 0.0, z)
 
         def wood(u, v):
