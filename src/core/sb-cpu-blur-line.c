@@ -23,7 +23,7 @@ sb_line_class_init (SbLineClass *klass)
 gint64
 sb_line_class_memory (const SbLineClass *klass)
 {
-  return klass->length + klass->passes * klass->drift;
+  return klass->length + klass->passes * klass->drift + 7;
 }
 
 gint64
@@ -35,7 +35,7 @@ sb_line_class_span (const SbLineClass *klass)
 void
 sb_line_init (const SbLineClass *klass, SbLine *line)
 {
-  line->origin = klass->passes * klass->drift;
+  line->origin = (klass->passes * klass->drift + 7) & ~(gint64)7;
   for (guint p = 0; p < klass->passes; p++)
     {
       const gint64 reach = (klass->passes - 1 - p) * klass->lag;
@@ -71,23 +71,34 @@ place_at (gint64 i, gint64 n, gboolean mirror)
   return (Place){ 2 * n - 1 - j, 2 * n - 1 - j, -1 };
 }
 
-/* state += weight * samples, the weight split to fit the kernel's 16 bits. */
+/* How many vectors from v on, in the direction of `move`, lie side by side in memory. */
+static inline gint64
+side_by_side (const SbLineClass *klass, gint64 v, int move)
+{
+  const gint64 at = v >= klass->ring ? v - klass->ring : v;
+  return move > 0 ? klass->ring - at : move < 0 ? at + 1 : G_MAXINT64;
+}
+
+/* state += weight * (count vectors from v on); the weight split to fit the kernel's 16 bits. */
 static void
-accumulate (const SbLineClass *klass, SbWalkState *state, const guint16 *in, gssize step,
+accumulate (const SbLineClass *klass, SbWalkState *state, guint16 *memory, gint64 v, int move,
             gint64 count, gint64 weight)
 {
-  while (weight > 0)
+  while (count > 0)
     {
-      const gint32 part = (gint32)MIN (weight, 32767);
-      klass->kernels->accumulate (state, in, step, (gsize)count, part);
-      weight -= part;
+      const gint64 part = MIN (count, side_by_side (klass, v, move));
+      for (gint64 left = weight; left > 0; left -= MIN (left, 32767))
+        klass->kernels->accumulate (state, sb_line_vector (klass, memory, v), move * SB_VECTOR,
+                                    (gsize)part, (gint32)MIN (left, 32767));
+      v += move * part;
+      count -= part;
     }
 }
 
-/* Adds the samples at places from .. to, times weight. */
+/* Adds the samples at places from .. to of the pass whose input begins at vector `in`. */
 static void
-accumulate_range (const SbLineClass *klass, SbWalkState *state, const guint16 *in, gint64 from,
-                  gint64 to, gint64 weight)
+accumulate_range (const SbLineClass *klass, SbWalkState *state, guint16 *memory, gint64 in,
+                  gint64 from, gint64 to, gint64 weight)
 {
   const gint64 n = klass->length;
   gint64 count = to - from + 1;
@@ -95,46 +106,128 @@ accumulate_range (const SbLineClass *klass, SbWalkState *state, const guint16 *i
   if (klass->mirror && count >= 2 * n)
     {
       /* Whole periods hold every sample twice. */
-      accumulate (klass, state, in, SB_VECTOR, n, count / (2 * n) * 2 * weight);
+      accumulate (klass, state, memory, in, 1, n, count / (2 * n) * 2 * weight);
       count %= 2 * n;
     }
   while (count > 0)
     {
       const Place place = place_at (from, n, klass->mirror);
-      /* The place moves `steps` times, so it stands on steps + 1 samples; where it turns, the next
-       * call takes the last of them. */
       const gint64 steps = MIN (place.steps, count);
       if (place.move == 0)
-        accumulate (klass, state, in + place.index * SB_VECTOR, 0, 1, weight * steps);
+        accumulate (klass, state, memory, in + place.index, 0, 1, weight * steps);
       else
-        accumulate (klass, state, in + place.index * SB_VECTOR, place.move * SB_VECTOR, steps,
-                    weight);
+        accumulate (klass, state, memory, in + place.index, place.move, steps, weight);
       from += steps;
       count -= steps;
     }
 }
 
 static void
-start (const SbLineClass *klass, const SbBox *box, SbWalkState *state, const guint16 *in, gint64 x)
+start (const SbLineClass *klass, const SbBox *box, SbWalkState *state, guint16 *memory, gint64 in,
+       gint64 x)
 {
   const gint64 r = box->radius;
 
   for (guint j = 0; j < SB_VECTOR; j++)
     state->n[j] = box->offset;
-  accumulate_range (klass, state, in, x - r, x + r, box->inner);
+  accumulate_range (klass, state, memory, in, x - r, x + r, box->inner);
   if (box->fractional)
     {
-      accumulate_range (klass, state, in, x - r - 1, x - r - 1, box->outer);
-      accumulate_range (klass, state, in, x + r + 1, x + r + 1, box->outer);
+      accumulate_range (klass, state, memory, in, x - r - 1, x - r - 1, box->outer);
+      accumulate_range (klass, state, memory, in, x + r + 1, x + r + 1, box->outer);
+    }
+}
+
+/* Sets where the walk calls ahead; returns how many steps may go on so. */
+static gint64
+call_ahead (const SbAhead *ahead, SbWalk *walk, gint64 steps)
+{
+  if (ahead == NULL || ahead->rows <= 0)
+    {
+      walk->ahead = (const guint8 *)walk->enter;
+      walk->ahead_step = 0;
+      return steps;
+    }
+  walk->ahead = ahead->row + ahead->at;
+  walk->ahead_step = ahead->step;
+  return MIN (steps, (gint64)((ahead->bytes - ahead->at) / ahead->step) + 1);
+}
+
+static void
+called_ahead (SbAhead *ahead, gint64 steps)
+{
+  if (ahead == NULL || ahead->rows <= 0)
+    return;
+  ahead->at += (gsize)steps * ahead->step;
+  if (ahead->at < ahead->bytes)
+    return;
+  ahead->at = 0;
+  ahead->row += ahead->stride;
+  ahead->rows--;
+}
+
+/* Sets one of a walk's pointers to the sample at `place`; returns for how many steps it holds. */
+static inline gint64
+point (const SbLineClass *klass, guint16 *memory, gint64 in, gint64 i, const guint16 **pointer,
+       gssize *step)
+{
+  const Place place = place_at (i, klass->length, klass->mirror);
+  const gint64 v = in + place.index;
+
+  *pointer = sb_line_vector (klass, memory, v);
+  *step = place.move * SB_VECTOR;
+  return MIN (place.steps, side_by_side (klass, v, place.move));
+}
+
+/* Results from .. to - 1 of pass p, whose input begins at vector `in`. */
+static void
+run_pass (const SbLineClass *klass, const SbBox *box, guint p, SbLine *line, SbLine *second,
+          guint16 *memory, gsize second_behind, gint64 in, gint64 from, gint64 to,
+          const SbBytes *bytes, SbAhead *ahead)
+{
+  const SbBlurKernels *kernels = klass->kernels;
+  const gint64 r = box->radius;
+
+  for (gint64 x = from; x < to;)
+    {
+      SbWalk walk = { .outer_enter = memory, .outer_leave = memory };
+      gint64 steps = to - x;
+
+      steps = MIN (steps, point (klass, memory, in, x + r + 1, &walk.enter, &walk.enter_step));
+      steps = MIN (steps, point (klass, memory, in, x - r, &walk.leave, &walk.leave_step));
+      if (box->fractional)
+        {
+          steps = MIN (steps, point (klass, memory, in, x + r + 2, &walk.outer_enter,
+                                     &walk.outer_enter_step));
+          steps = MIN (steps, point (klass, memory, in, x - r - 1, &walk.outer_leave,
+                                     &walk.outer_leave_step));
+        }
+      if (!box->to_8)
+        steps = MIN (steps, side_by_side (klass, in - klass->drift + x, 1));
+      steps = call_ahead (ahead, &walk, steps);
+
+      if (!box->to_8)
+        kernels->walk (box, &line->states[p], &walk,
+                       sb_line_vector (klass, memory, in - klass->drift + x), (gsize)steps);
+      else if (second == NULL)
+        kernels->walk_8 (box, &line->states[p], &walk,
+                         bytes->pixels + (gsize)(x - bytes->first) * bytes->step, bytes->step,
+                         (gsize)steps);
+      else
+        kernels->walk_8_pair (box, &line->states[p], &second->states[p], &walk, second_behind,
+                              bytes->pixels + (gsize)(x - bytes->first) * bytes->step, bytes->step,
+                              (gsize)steps);
+      called_ahead (ahead, steps);
+      x += steps;
     }
 }
 
 void
-sb_line_advance (const SbLineClass *klass, SbLine *line, guint16 *memory, gint64 have, gint64 limit,
-                 guint8 *out_8, gint64 out_first, gsize out_step)
+sb_line_advance (const SbLineClass *klass, SbLine *line, SbLine *second, guint16 *memory,
+                 gsize second_behind, gint64 have, gint64 limit, const SbBytes *bytes,
+                 SbAhead *ahead)
 {
   const gint64 n = klass->length;
-  const gint64 r = klass->box.radius;
   gboolean moved = klass->passes > 0;
 
   limit = MIN (limit, klass->stop);
@@ -143,55 +236,36 @@ sb_line_advance (const SbLineClass *klass, SbLine *line, guint16 *memory, gint64
       moved = FALSE;
       for (guint p = 0; p < klass->passes; p++)
         {
-          const gboolean is_last = p + 1 == klass->passes;
-          const gboolean to_8 = is_last && klass->last_to_8;
-          const SbBox *box = to_8 ? &klass->last : &klass->box;
+          const SbBox *box
+              = p + 1 == klass->passes && klass->last_to_8 ? &klass->last : &klass->box;
           const gint64 available = p == 0 ? have : line->done[p - 1];
           const gint64 reach = (klass->passes - 1 - p) * klass->lag;
-          gint64 x = line->done[p], end = available >= n ? n : available - klass->lag;
+          const gint64 x = line->done[p];
+          gint64 end = available >= n ? n : available - klass->lag;
 
-          end = MIN (end, limit + reach);
+          end = MIN (MIN (end, limit + reach), x + STEPS);
           if (end <= x)
             continue;
-          guint16 *in = memory + (line->origin - p * klass->drift) * SB_VECTOR;
-          guint16 *out = in - klass->drift * SB_VECTOR;
+          const gint64 in = line->origin - p * klass->drift;
+          guint16 *other = memory + second_behind;
           if (x == MAX (klass->first - reach, 0))
-            start (klass, box, &line->states[p], in, x);
-          end = MIN (end, x + STEPS);
+            {
+              start (klass, box, &line->states[p], memory, in, x);
+              if (second != NULL)
+                start (klass, box, &second->states[p], other, in, x);
+            }
+          run_pass (klass, box, p, line, box->to_8 ? second : NULL, memory, second_behind, in, x,
+                    end, bytes, ahead);
+          if (second != NULL && !box->to_8)
+            run_pass (klass, box, p, second, NULL, other, 0, in, x, end, bytes, ahead);
           line->done[p] = end;
           moved = TRUE;
-
-          while (x < end)
-            {
-              const Place enter = place_at (x + r + 1, n, klass->mirror);
-              const Place leave = place_at (x - r, n, klass->mirror);
-              gint64 steps = MIN (MIN (enter.steps, leave.steps), end - x);
-              SbWalk walk = { in + enter.index * SB_VECTOR, in + leave.index * SB_VECTOR, in, in,
-                              enter.move * SB_VECTOR,       leave.move * SB_VECTOR,       0,  0 };
-              if (box->fractional)
-                {
-                  const Place outer_enter = place_at (x + r + 2, n, klass->mirror);
-                  const Place outer_leave = place_at (x - r - 1, n, klass->mirror);
-                  walk.outer_enter = in + outer_enter.index * SB_VECTOR;
-                  walk.outer_leave = in + outer_leave.index * SB_VECTOR;
-                  walk.outer_enter_step = outer_enter.move * SB_VECTOR;
-                  walk.outer_leave_step = outer_leave.move * SB_VECTOR;
-                  steps = MIN (steps, MIN (outer_enter.steps, outer_leave.steps));
-                }
-              if (to_8)
-                klass->kernels->walk_8 (box, &line->states[p], &walk,
-                                        out_8 + (x - out_first) * out_step, out_step, (gsize)steps);
-              else
-                klass->kernels->walk (box, &line->states[p], &walk, out + x * SB_VECTOR,
-                                      (gsize)steps);
-              x += steps;
-            }
         }
     }
 }
 
-void
-sb_line_slide (const SbLineClass *klass, SbLine *line, guint16 *memory, gint64 have, gint64 kept)
+gint64
+sb_line_behind (const SbLineClass *klass, const SbLine *line, gint64 kept)
 {
   gint64 from = line->origin - klass->passes * klass->drift + kept;
 
@@ -200,9 +274,12 @@ sb_line_slide (const SbLineClass *klass, SbLine *line, guint16 *memory, gint64 h
       const gint64 oldest = MAX (line->done[p] - klass->box.radius - 1, 0);
       from = MIN (from, line->origin - p * klass->drift + oldest);
     }
-  if (from <= 0)
-    return;
-  memmove (memory, memory + from * SB_VECTOR,
-           (gsize)(line->origin + have - from) * SB_VECTOR_BYTES);
-  line->origin -= from;
+  return MAX (from, 0);
+}
+
+void
+sb_line_shift (SbLine *line, guint16 *memory, gint64 have, gint64 by)
+{
+  memmove (memory, memory + by * SB_VECTOR, (gsize)(line->origin + have - by) * SB_VECTOR_BYTES);
+  line->origin -= by;
 }

@@ -16,6 +16,7 @@ G_BEGIN_DECLS
  * lies behind can be let go, so that a window over a long line is all the memory it takes. */
 
 #define SB_MAX_PASSES 10
+#define SB_NO_RING    (G_MAXINT64 / 4)
 
 /* What all lines of a direction share. */
 typedef struct
@@ -29,6 +30,9 @@ typedef struct
   gint64 length;      /* of the line, samples */
   gint64 first, stop; /* results that are wanted: first .. stop - 1 */
   gint64 drift;
+  /* Vectors of a line's memory where it is a ring, a multiple of 8: vector v of the line lies at
+   * v - ring from v = ring on. SB_NO_RING where the memory goes on. */
+  gint64 ring;
   gint64 lag; /* a pass can go on to result x when the one before has made x + lag of its own */
 } SbLineClass;
 
@@ -39,38 +43,67 @@ typedef struct
   gint64 origin;
 } SbLine;
 
-/* Fills in drift and lag; box, last, passes, mirror, length, first, stop stand. */
+/* Fills in drift and lag; all the rest stands. */
 void sb_line_class_init (SbLineClass *klass);
 /* Vectors of memory that a whole line takes. */
 gint64 sb_line_class_memory (const SbLineClass *klass);
 /* Vectors between the newest input and the oldest vector that is still read, at most. */
 gint64 sb_line_class_span (const SbLineClass *klass);
 
+/* Rows of memory that will be needed soon, called for a line at a time while the passes run. */
+typedef struct
+{
+  const guint8 *row; /* the next one */
+  gsize stride, bytes, at;
+  gint64 rows;
+  gsize step; /* bytes for each step of a walk */
+} SbAhead;
+
+/* Where results of 8 bits go: result x of a line to pixels + (x - first) * step, 32 bytes. */
+typedef struct
+{
+  guint8 *pixels;
+  gint64 first;
+  gsize step;
+} SbBytes;
+
 void sb_line_init (const SbLineClass *klass, SbLine *line);
 /* Runs all passes as far as the first `have` input samples allow, the last one no farther than
- * result `limit`. With last_to_8, result x goes to out_8 + (x - out_first) * out_step. */
-void sb_line_advance (const SbLineClass *klass, SbLine *line, guint16 *memory, gint64 have,
-                      gint64 limit, guint8 *out_8, gint64 out_first, gsize out_step);
+ * result `limit`. bytes: with last_to_8. ahead: may be NULL.
+ *
+ * second: NULL, or a line that stands exactly where `line` does, its memory second_behind samples
+ * after the first one's. Of the two `line` tells for both how far they are. With last_to_8 their
+ * results go together, 64 bytes for each x, by walk_8_pair. */
+void sb_line_advance (const SbLineClass *klass, SbLine *line, SbLine *second, guint16 *memory,
+                      gsize second_behind, gint64 have, gint64 limit, const SbBytes *bytes,
+                      SbAhead *ahead);
 /* The next result that the last pass will make; of a line without passes, its input. */
 static inline gint64
 sb_line_done (const SbLineClass *klass, const SbLine *line, gint64 have)
 {
   return klass->passes == 0 ? have : line->done[klass->passes - 1];
 }
+static inline guint16 *
+sb_line_vector (const SbLineClass *klass, guint16 *memory, gint64 v)
+{
+  return memory + (v >= klass->ring ? v - klass->ring : v) * SB_VECTOR;
+}
 /* Where result x lies (not with last_to_8). */
 static inline guint16 *
 sb_line_result (const SbLineClass *klass, const SbLine *line, guint16 *memory, gint64 x)
 {
-  return memory + (line->origin - klass->passes * klass->drift + x) * SB_VECTOR;
+  return sb_line_vector (klass, memory, line->origin - klass->passes * klass->drift + x);
 }
 /* Where input x goes. */
 static inline guint16 *
-sb_line_input (const SbLine *line, guint16 *memory, gint64 x)
+sb_line_input (const SbLineClass *klass, const SbLine *line, guint16 *memory, gint64 x)
 {
-  return memory + (line->origin + x) * SB_VECTOR;
+  return sb_line_vector (klass, memory, line->origin + x);
 }
-/* Moves what is still needed (results from `kept` on included) to the start of the memory. */
-void sb_line_slide (const SbLineClass *klass, SbLine *line, guint16 *memory, gint64 have,
-                    gint64 kept);
+/* How many vectors at the start nothing reads any more, results below `kept` being done with. */
+gint64 sb_line_behind (const SbLineClass *klass, const SbLine *line, gint64 kept);
+/* Moves a line down by so many in memory that goes on. In a ring nothing moves: taking the ring's
+ * length off the origin, as soon as so many are behind, is all. */
+void sb_line_shift (SbLine *line, guint16 *memory, gint64 have, gint64 by);
 
 G_END_DECLS

@@ -106,9 +106,11 @@ typedef struct
   guint n_strips;
   gsize row_vectors;   /* memory of a row line */
   gsize strip_vectors; /* memory of a strip, from strip to strip */
+  guint direct_strips; /* the first ones: they go from the last pass to the target at once */
   guint strips_at_once, staging_rows;
   gsize staging_stride;
-  guint8 *strips; /* of two phases; a marching tile has them in its thread's memory */
+  gint64 strip_origin; /* of two phases: a strip's first input */
+  guint8 *strips;      /* of two phases; a marching tile has them in its thread's memory */
   guint8 *threads;
   gsize thread_bytes;
 } Tile;
@@ -116,6 +118,7 @@ typedef struct
 /* A thread's own memory. */
 typedef struct
 {
+  SbAhead *ahead; /* NULL: the hardware sees for itself what comes */
   guint16 *row;
   guint8 *staging;
   SbLine *lines;
@@ -137,6 +140,8 @@ room_layout (const Tile *tile, gboolean marching, guint thread, Room *room, gsiz
   guint8 *base = tile->threads == NULL ? NULL : tile->threads + thread * tile->thread_bytes;
   gsize at = 0;
   const gsize width = tile->strips_at_once * GROUP;
+
+  room->ahead = NULL;
 
 #define PLACE(field, type, size)                                                                   \
   G_STMT_START                                                                                     \
@@ -276,8 +281,8 @@ row_group (const Tile *tile, const Room *room, gint64 y, guint16 *out)
     {
       const gint64 count = MIN (LOAD, tile->h.length - have);
       if (line.origin + have + count > capacity)
-        sb_line_slide (&tile->h, &line, room->row, have, given);
-      guint16 *in = sb_line_input (&line, room->row, have);
+        sb_line_shift (&line, room->row, have, sb_line_behind (&tile->h, &line, given));
+      guint16 *in = sb_line_input (&tile->h, &line, room->row, have);
       if (source->format != SB_PIXELS_8)
         {
           kernels->load_16 (rows, (gsize)count, in);
@@ -296,7 +301,7 @@ row_group (const Tile *tile, const Room *room, gint64 y, guint16 *out)
         rows[i] += (gsize)count * step;
       have += count;
 
-      sb_line_advance (&tile->h, &line, room->row, have, tile->h.stop, NULL, 0, 0);
+      sb_line_advance (&tile->h, &line, NULL, room->row, 0, have, tile->h.stop, NULL, room->ahead);
       const gint64 done = MIN (sb_line_done (&tile->h, &line, have), tile->h.stop);
       /* The last block may lack some columns; what stands in their place is not read on. */
       const gint64 blocks
@@ -347,6 +352,29 @@ blend_row (const Job *job, const guint16 *mask, const guint16 *result, int x, in
     }
 }
 
+/* Results of the last pass into straight, encoded pixels. */
+static void
+finish (const Job *job, guint16 *vectors, gsize count, guint8 *out, gsize stride, gboolean to_8)
+{
+  const SbBlurKernels *kernels = job->kernels;
+
+  if (!job->source->opaque)
+    kernels->unpremultiply (vectors, count);
+  if (to_8 && job->linear && job->small->encode8_exact)
+    {
+      kernels->encode_8 (job->small, vectors, out, stride, count);
+      return;
+    }
+  if (job->linear)
+    for (gsize i = 0; i < count * SB_VECTOR; i += 4)
+      for (gsize c = 0; c < 3; c++)
+        vectors[i + c] = job->tone->encode[c][vectors[i + c] ^ 0x8000] ^ 0x8000;
+  if (to_8)
+    kernels->store_8 (vectors, out, stride, count);
+  else
+    kernels->store_16 (vectors, out, stride, count);
+}
+
 /* Results from .. to - 1 of strips first .. first + n - 1 to the target. */
 static void
 emit (const Tile *tile, const Room *room, guint16 *strips, guint first, guint n, gint64 from,
@@ -361,30 +389,32 @@ emit (const Tile *tile, const Room *room, guint16 *strips, guint first, guint n,
   const gboolean to_8 = job->target->format == SB_PIXELS_8 && job->mask == NULL;
 
   for (guint s = 0; s < n && !tile->v.last_to_8; s++)
-    {
-      guint16 *vectors = sb_line_result (&tile->v, &room->lines[s],
-                                         strips + s * tile->strip_vectors * SB_VECTOR, from);
-      guint8 *out = room->staging + s * GROUP * (to_8 ? 4 : 8);
-      if (!job->source->opaque)
-        kernels->unpremultiply (vectors, rows);
-      if (to_8 && job->linear && job->small->encode8_exact)
-        {
-          kernels->encode_8 (job->small, vectors, out, stride, rows);
-          continue;
-        }
-      if (job->linear)
-        for (gsize i = 0; i < rows * SB_VECTOR; i += 4)
-          for (gsize c = 0; c < 3; c++)
-            vectors[i + c] = job->tone->encode[c][vectors[i + c] ^ 0x8000] ^ 0x8000;
-      if (to_8)
-        kernels->store_8 (vectors, out, stride, rows);
-      else
-        kernels->store_16 (vectors, out, stride, rows);
-    }
+    for (gint64 y0 = from, count; y0 < to; y0 += count)
+      {
+        guint16 *memory = strips + s * tile->strip_vectors * SB_VECTOR;
+        guint16 *vectors = sb_line_result (&tile->v, &room->lines[s], memory, y0);
+        guint8 *out
+            = room->staging + (gsize)(y0 - from) * stride + (gsize)s * GROUP * (to_8 ? 4 : 8);
+        count = MIN (to - y0, tile->v.ring - (vectors - memory) / SB_VECTOR);
+        finish (job, vectors, (gsize)count, out, stride, to_8);
+      }
   if (job->mask == NULL)
     {
-      kernels->copy (target_at (job, x, y), job->target->stride, room->staging, stride,
-                     width * pixel_bytes (job->target->format), rows, job->stream);
+      const guint direct = tile->direct_strips > first ? MIN (tile->direct_strips - first, n) : 0;
+      const gsize at = (gsize)direct * GROUP * pixel_bytes (job->target->format);
+      const gsize bytes = width * pixel_bytes (job->target->format);
+      guint8 *out = target_at (job, x, y);
+      const guint8 *in = room->staging;
+
+      for (gsize i = 0; i < rows && at < bytes; i++)
+        {
+          if (job->stream)
+            kernels->stream (out + at, in + at, bytes - at);
+          else
+            memcpy (out + at, in + at, bytes - at);
+          out += job->target->stride;
+          in += stride;
+        }
       return;
     }
   for (gsize i = 0; i < rows; i++)
@@ -417,9 +447,24 @@ advance (const Tile *tile, const Room *room, guint16 *strips, guint first, guint
   while (given < tile->v.stop)
     {
       const gint64 limit = MIN (given + tile->staging_rows, tile->v.stop);
-      for (guint s = 0; s < n; s++)
-        sb_line_advance (&tile->v, &room->lines[s], strips + s * step, have, limit,
-                         room->staging + s * GROUP * 4, given, tile->staging_stride);
+      for (guint s = 0; s < n; s += 2)
+        {
+          guint16 *memory = strips + s * step;
+          const int x = tile->rect.x + (int)(first + s) * GROUP;
+          const gboolean direct = first + s < tile->direct_strips;
+          const SbBytes bytes
+              = { direct ? target_at (tile->job, x, tile->y0 + (int)given)
+                         : room->staging + s * GROUP * 4,
+                  given, direct ? tile->job->target->stride : tile->staging_stride };
+          const SbBytes next_bytes = { bytes.pixels + GROUP * 4, given, bytes.step };
+          const gboolean both = s + 1 < n && (direct || !tile->v.last_to_8);
+
+          sb_line_advance (&tile->v, &room->lines[s], both ? &room->lines[s + 1] : NULL, memory,
+                           step, have, limit, &bytes, room->ahead);
+          if (s + 1 < n && !both)
+            sb_line_advance (&tile->v, &room->lines[s + 1], NULL, memory + step, 0, have, limit,
+                             &next_bytes, room->ahead);
+        }
       const gint64 done = MIN (sb_line_done (&tile->v, &room->lines[0], have), limit);
       if (done <= given)
         break;
@@ -450,6 +495,7 @@ march (gsize item, guint thread, gpointer data)
   Tile tile = plan->tile;
   Room room;
   SbMaskWindow window = { 0 };
+  SbAhead ahead = { 0 };
   const int x = (int)(item % plan->n_columns) * plan->columns;
   const int y = (int)(item / plan->n_columns) * plan->rows;
 
@@ -459,22 +505,37 @@ march (gsize item, guint thread, gpointer data)
   for (guint s = 0; s < tile.n_strips; s++)
     sb_line_init (&tile.v, &room.lines[s]);
   start_mask (&tile, &room, 0, tile.n_strips, &window);
+  const SbSource *source = plan->job->source;
+  ahead.bytes = (gsize)(tile.x1 - tile.x0) * pixel_bytes (source->format);
+  ahead.stride = source->stride;
+  /* All of the next portion while this one is worked on, and a little sooner. */
+  ahead.step
+      = GROUP * pixel_bytes (source->format) * 5 / 4 / MAX (tile.h.passes + tile.v.passes, 1) + 1;
+  room.ahead = &ahead;
 
-  const gsize step = tile.strip_vectors * SB_VECTOR;
   gint64 have = 0, given = tile.v.first;
   while (given < tile.v.stop)
     {
       const gint64 rows = MIN (MARCH_ROWS, tile.v.length - have);
-      if (room.lines[0].origin + have + MARCH_ROWS > (gint64)tile.strip_vectors)
+      if (sb_line_behind (&tile.v, &room.lines[0], given) >= tile.v.ring)
         for (guint s = 0; s < tile.n_strips; s++)
-          sb_line_slide (&tile.v, &room.lines[s], room.strips + s * step, have, given);
+          room.lines[s].origin -= tile.v.ring;
+      const gint64 next = MIN (MARCH_ROWS, tile.v.length - have - rows);
+      if (next > 0)
+        {
+          ahead.row = source_at (plan->job, tile.x0, tile.y0 + (int)(have + rows));
+          ahead.at = 0;
+          ahead.rows = next;
+        }
       for (gint64 i = 0; i < rows; i += GROUP)
-        row_group (&tile, &room, have + i, sb_line_input (&room.lines[0], room.strips, have + i));
+        row_group (&tile, &room, have + i,
+                   sb_line_input (&tile.v, &room.lines[0], room.strips, have + i));
       have += rows;
       if (g_cancellable_is_cancelled (plan->job->cancellable))
         return;
       given = advance (&tile, &room, room.strips, 0, tile.n_strips, have, given, &window);
     }
+  plan->job->kernels->fence ();
 }
 
 /* --- Two phases ------------------------------------------------------------------------------ */
@@ -487,8 +548,7 @@ phase_rows (gsize item, guint thread, gpointer data)
   Room room;
 
   room_layout (tile, FALSE, thread, &room, NULL);
-  row_group (tile, &room, y,
-             (guint16 *)tile->strips + (tile->v.passes * tile->v.drift + y) * SB_VECTOR);
+  row_group (tile, &room, y, (guint16 *)tile->strips + (tile->strip_origin + y) * SB_VECTOR);
 }
 
 static void
@@ -533,6 +593,11 @@ tile_place (Tile *tile, const SbRect *rect)
   tile->v.stop = tile->v.first + rect->height;
   sb_line_class_init (&tile->h);
   sb_line_class_init (&tile->v);
+
+  const gboolean whole_lines = tile->v.last_to_8 && job->kernels->walk_8_pair != NULL && job->stream
+                               && (guintptr)target_at (job, rect->x, rect->y) % 64 == 0
+                               && job->target->stride % 64 == 0;
+  tile->direct_strips = whole_lines ? (guint)rect->width / (2 * GROUP) * 2 : 0;
 }
 
 static void
@@ -543,6 +608,7 @@ tile_init (Tile *tile, const Job *job)
   *tile = (Tile){ .job = job };
   tile->h.kernels = tile->v.kernels = job->kernels;
   tile->h.mirror = tile->v.mirror = job->mirror;
+  tile->h.ring = tile->v.ring = SB_NO_RING;
   tile->h.passes = job->passes_h;
   tile->v.passes = job->passes_v;
   sb_box_init (&tile->h.box, job->radius16, FALSE, limits);
@@ -602,18 +668,21 @@ blur_marching (const Job *job, const SbRect *rect, gboolean *done, GError **erro
   *done = FALSE;
   tile_init (tile, job);
   tile_place (tile, rect);
+  /* A line that the windows see all of at once is no case for a ring. */
+  if (2 * sb_line_class_span (&tile->v) > tile->v.length)
+    return TRUE;
   const gint64 span = sb_line_class_span (&tile->v) + 2 * GROUP;
   const gint64 reach_h = tile->h.passes * tile->h.lag;
   const gint64 reach_v = tile->v.passes * tile->v.lag;
-  const gint64 window = odd_blocks (
-      (gsize)MIN (sb_line_class_memory (&tile->v) + MARCH_ROWS, span + 3 * MARCH_ROWS));
+  const gint64 window = (gint64)odd_blocks ((gsize)span + MARCH_ROWS);
   gint64 columns = CACHE_BYTES / (window * SB_VECTOR_BYTES) * GROUP;
 
   if (columns < 4 * reach_h && columns < rect->width)
     return TRUE;
   /* Even tiles, and enough of them for the threads. */
   guint n = (guint)((rect->width + columns - 1) / columns);
-  plan.columns = (int)((rect->width + n - 1) / n + GROUP - 1) / GROUP * GROUP;
+  /* Pairs of strips, so that every tile writes whole lines of the target where the first does. */
+  plan.columns = (int)((rect->width + n - 1) / n + 2 * GROUP - 1) / (2 * GROUP) * (2 * GROUP);
   plan.n_columns = (guint)((rect->width + plan.columns - 1) / plan.columns);
   guint wanted = n_threads == 1 ? 1 : (4 * n_threads + plan.n_columns - 1) / plan.n_columns;
   wanted = (guint)CLAMP (rect->height / MAX (8 * reach_v, 64), 1, (gint64)wanted);
@@ -627,6 +696,7 @@ blur_marching (const Job *job, const SbRect *rect, gboolean *done, GError **erro
       = (gsize)MIN ((gint64)tile->row_vectors + 2 * reach_h,
                     2 * sb_line_class_span (&tile->h) + 3 * LOAD + GROUP + 2 * reach_h);
   tile->strip_vectors = (gsize)window;
+  tile->v.ring = window;
   tile->strips_at_once = tile->n_strips;
   tile->staging_rows = MARCH_ROWS;
   tile->staging_stride = staging_stride (job, tile->n_strips);
@@ -687,6 +757,7 @@ blur_phases (const Job *job, const SbRect *rect, GError **error)
   if (memory == NULL)
     return out_of_memory (job, error);
   tile.strips = memory;
+  tile.strip_origin = (tile.v.passes * tile.v.drift + 7) & ~(gint64)7;
   tile.threads = memory + strips;
   for (int x = 0; x < rect->width; x += step)
     {

@@ -62,71 +62,111 @@ quotient_integer (SbV n, SbV multiplier, __m128i shift, __m128i shift_high, gboo
   return sb_v_sub32 (sb_v_odd32 (q0, q1), sb_v_set32 (BIAS));
 }
 
+/* The constants of a walk and its place. */
+typedef struct
+{
+  const guint16 *enter, *leave, *outer_enter, *outer_leave;
+  const guint8 *ahead;
+  SbV weights, weights_out, multiplier;
+  SbF inverse;
+  __m128i shift, shift_high;
+} Place;
+
+INLINE Place
+place_init (const SbBox *box, const SbWalk *walk, gsize first, gboolean fractional)
+{
+  Place place = { walk->enter + first, walk->leave + first, walk->outer_enter + first,
+                  walk->outer_leave + first, walk->ahead };
+
+  place.weights
+      = fractional ? pair (box->inner - box->outer, box->outer) : pair (box->inner, -box->inner);
+  place.weights_out = pair (box->outer - box->inner, -box->outer);
+  place.multiplier = sb_v_set64 (box->multiplier);
+  place.inverse = sb_f_set (box->inverse);
+  place.shift = _mm_cvtsi32_si128 ((int)box->shift);
+  place.shift_high = _mm_cvtsi32_si128 ((int)box->shift + 32);
+  return place;
+}
+
+INLINE SbV
+quotient (const Place *place, SbV n, SbBoxMethod method, gboolean to_8)
+{
+  if (method == SB_BOX_FLOAT)
+    return quotient_float (n, place->inverse, to_8);
+  return quotient_integer (n, place->multiplier, place->shift, place->shift_high,
+                           method == SB_BOX_INTEGER_EVEN);
+}
+
+/* Moves the window of the line `behind` samples after the place's. */
+INLINE void
+move_window (const Place *place, gsize behind, SbV *n0, SbV *n1, gboolean fractional)
+{
+  const SbV e = sb_v_load (place->enter + behind), l = sb_v_load (place->leave + behind);
+
+  if (fractional)
+    {
+      const SbV eo = sb_v_load (place->outer_enter + behind);
+      const SbV lo = sb_v_load (place->outer_leave + behind);
+      /* Both products first, then one addition to the state: the chain from step to step stays
+       * short. */
+      *n0 = sb_v_add32 (*n0, sb_v_dot (sb_v_madd (sb_v_lo16 (e, eo), place->weights),
+                                       sb_v_lo16 (l, lo), place->weights_out));
+      *n1 = sb_v_add32 (*n1, sb_v_dot (sb_v_madd (sb_v_hi16 (e, eo), place->weights),
+                                       sb_v_hi16 (l, lo), place->weights_out));
+    }
+  else
+    {
+      *n0 = sb_v_dot (*n0, sb_v_lo16 (e, l), place->weights);
+      *n1 = sb_v_dot (*n1, sb_v_hi16 (e, l), place->weights);
+    }
+}
+
+INLINE void
+place_next (Place *place, const SbWalk *walk, gboolean fractional)
+{
+  _mm_prefetch ((const char *)place->ahead, _MM_HINT_T1);
+  place->ahead += walk->ahead_step;
+  place->enter += walk->enter_step;
+  place->leave += walk->leave_step;
+  if (fractional)
+    {
+      place->outer_enter += walk->outer_enter_step;
+      place->outer_leave += walk->outer_leave_step;
+    }
+}
+
+#if SB_V_BYTES == 64
+/* q0 holds samples 0 .. 3 of each 16 bytes, q1 samples 4 .. 7, all below 256: in order. */
+INLINE __m256i
+bytes_in_order (SbV q0, SbV q1)
+{
+  const SbV order = _mm512_set_epi64 (0, 0, 0, 0, 0x3e3a36323c383430, 0x2e2a26222c282420,
+                                      0x1e1a16121c181410, 0x0e0a06020c080400);
+  const SbV both = _mm512_or_si512 (q0, _mm512_slli_epi32 (q1, 16));
+  return _mm512_castsi512_si256 (_mm512_permutexvar_epi8 (order, both));
+}
+#endif
+
 INLINE void
 walk_part (const SbBox *box, gint32 *state, const SbWalk *walk, gsize first, guint8 *out,
            gsize out_step, gsize count, SbBoxMethod method, gboolean fractional, gboolean to_8)
 {
-  const guint16 *enter = walk->enter + first, *leave = walk->leave + first;
-  const guint16 *outer_enter = walk->outer_enter + first, *outer_leave = walk->outer_leave + first;
-  const gssize enter_step = walk->enter_step, leave_step = walk->leave_step;
-  const gssize outer_enter_step = walk->outer_enter_step;
-  const gssize outer_leave_step = walk->outer_leave_step;
+  Place place = place_init (box, walk, first, fractional);
   SbV n0 = sb_v_load (state), n1 = sb_v_load (state + SAMPLES / 2);
-  const SbV weights
-      = fractional ? pair (box->inner - box->outer, box->outer) : pair (box->inner, -box->inner);
-  const SbV weights_out = pair (box->outer - box->inner, -box->outer);
-  const SbF inverse = sb_f_set (box->inverse);
-  const SbV multiplier = sb_v_set64 (box->multiplier);
-  const __m128i shift = _mm_cvtsi32_si128 ((int)box->shift);
-  const __m128i shift_high = _mm_cvtsi32_si128 ((int)box->shift + 32);
 
   for (gsize i = 0; i < count; i++)
     {
-      SbV q0, q1;
-      if (method == SB_BOX_FLOAT)
-        {
-          q0 = quotient_float (n0, inverse, to_8);
-          q1 = quotient_float (n1, inverse, to_8);
-        }
-      else
-        {
-          q0 = quotient_integer (n0, multiplier, shift, shift_high, method == SB_BOX_INTEGER_EVEN);
-          q1 = quotient_integer (n1, multiplier, shift, shift_high, method == SB_BOX_INTEGER_EVEN);
-        }
+      const SbV q0 = quotient (&place, n0, method, to_8);
+      const SbV q1 = quotient (&place, n1, method, to_8);
 
-      const SbV e = sb_v_load (enter), l = sb_v_load (leave);
-      enter += enter_step;
-      leave += leave_step;
-      if (fractional)
-        {
-          const SbV eo = sb_v_load (outer_enter), lo = sb_v_load (outer_leave);
-          outer_enter += outer_enter_step;
-          outer_leave += outer_leave_step;
-          /* Both products first, then one addition to the state: the chain from step to step stays
-           * short. */
-          n0 = sb_v_add32 (n0, sb_v_dot (sb_v_madd (sb_v_lo16 (e, eo), weights), sb_v_lo16 (l, lo),
-                                         weights_out));
-          n1 = sb_v_add32 (n1, sb_v_dot (sb_v_madd (sb_v_hi16 (e, eo), weights), sb_v_hi16 (l, lo),
-                                         weights_out));
-        }
-      else
-        {
-          n0 = sb_v_dot (n0, sb_v_lo16 (e, l), weights);
-          n1 = sb_v_dot (n1, sb_v_hi16 (e, l), weights);
-        }
-
+      move_window (&place, 0, &n0, &n1, fractional);
+      place_next (&place, walk, fractional);
       if (!to_8)
         sb_v_store (out, sb_v_pack (q0, q1));
       else
         {
 #if SB_V_BYTES == 64
-          /* q0 holds samples 0 .. 3 of each 16 bytes, q1 samples 4 .. 7: as low halves and high
-           * halves of 32 bits, then in order. */
-          const SbV order = _mm512_set_epi64 (0, 0, 0, 0, 0x3e3a36323c383430, 0x2e2a26222c282420,
-                                              0x1e1a16121c181410, 0x0e0a06020c080400);
-          const SbV both = _mm512_or_si512 (q0, _mm512_slli_epi32 (q1, 16));
-          _mm256_storeu_si256 ((__m256i *)out,
-                               _mm512_castsi512_si256 (_mm512_permutexvar_epi8 (order, both)));
+          _mm256_storeu_si256 ((__m256i *)out, bytes_in_order (q0, q1));
 #elif SB_V_BYTES == 32
           const SbV q = _mm256_packus_epi16 (sb_v_pack (q0, q1), sb_v_zero ());
           _mm_storeu_si128 ((__m128i *)out,
@@ -140,6 +180,46 @@ walk_part (const SbBox *box, gint32 *state, const SbWalk *walk, gsize first, gui
   sb_v_store (state, n0);
   sb_v_store (state + SAMPLES / 2, n1);
 }
+
+#if SB_V_BYTES == 64
+INLINE void
+walk_pair (const SbBox *box, SbWalkState *first_state, SbWalkState *second_state,
+           const SbWalk *walk, gsize second, guint8 *out, gsize out_step, gsize count,
+           gboolean fractional)
+{
+  Place place = place_init (box, walk, 0, fractional);
+  SbV n0 = sb_v_load (first_state->n), n1 = sb_v_load (first_state->n + 16);
+  SbV m0 = sb_v_load (second_state->n), m1 = sb_v_load (second_state->n + 16);
+
+  for (gsize i = 0; i < count; i++)
+    {
+      const __m256i a = bytes_in_order (quotient (&place, n0, SB_BOX_FLOAT, TRUE),
+                                        quotient (&place, n1, SB_BOX_FLOAT, TRUE));
+      const __m256i b = bytes_in_order (quotient (&place, m0, SB_BOX_FLOAT, TRUE),
+                                        quotient (&place, m1, SB_BOX_FLOAT, TRUE));
+
+      move_window (&place, 0, &n0, &n1, fractional);
+      move_window (&place, second, &m0, &m1, fractional);
+      place_next (&place, walk, fractional);
+      _mm512_stream_si512 ((void *)out, _mm512_inserti64x4 (_mm512_castsi256_si512 (a), b, 1));
+      out += out_step;
+    }
+  sb_v_store (first_state->n, n0);
+  sb_v_store (first_state->n + 16, n1);
+  sb_v_store (second_state->n, m0);
+  sb_v_store (second_state->n + 16, m1);
+}
+
+static void
+walk_8_pair (const SbBox *box, SbWalkState *first_state, SbWalkState *second_state,
+             const SbWalk *walk, gsize second, guint8 *out, gsize out_step, gsize count)
+{
+  if (box->fractional)
+    walk_pair (box, first_state, second_state, walk, second, out, out_step, count, TRUE);
+  else
+    walk_pair (box, first_state, second_state, walk, second, out, out_step, count, FALSE);
+}
+#endif
 
 static void
 accumulate (SbWalkState *state, const guint16 *in, gssize step, gsize count, gint32 weight)
@@ -457,28 +537,7 @@ transpose (const guint16 *in, guint16 *out, gsize out_step, gsize blocks)
 {
   for (gsize b = 0; b < blocks; b++, in += 8 * SB_VECTOR, out += out_step)
     {
-#if SB_V_BYTES == 64
-      /* 16 bytes at a time from memory into place, then pairs of pixels in registers. */
-      __m512i r[8];
-      for (guint i = 0; i < 4; i++)
-        for (guint h = 0; h < 2; h++)
-          {
-            const guint16 *from = in + h * SB_VECTOR + i * 8;
-            __m512i v = _mm512_castsi128_si512 (_mm_load_si128 ((const __m128i *)from));
-            v = _mm512_mask_broadcast_i64x2 (
-                v, 0x0c, _mm_load_si128 ((const __m128i *)(from + 2 * SB_VECTOR)));
-            v = _mm512_mask_broadcast_i64x2 (
-                v, 0x30, _mm_load_si128 ((const __m128i *)(from + 4 * SB_VECTOR)));
-            v = _mm512_mask_broadcast_i64x2 (
-                v, 0xc0, _mm_load_si128 ((const __m128i *)(from + 6 * SB_VECTOR)));
-            r[2 * i + h] = v;
-          }
-      for (guint i = 0; i < 8; i += 2)
-        {
-          _mm512_store_si512 (out + i * SB_VECTOR, _mm512_unpacklo_epi64 (r[i], r[i + 1]));
-          _mm512_store_si512 (out + (i + 1) * SB_VECTOR, _mm512_unpackhi_epi64 (r[i], r[i + 1]));
-        }
-#elif SB_V_BYTES == 32
+#if SB_V_BYTES >= 32
       for (guint q = 0; q < 2; q++)
         for (guint i = 0; i < 4; i++)
           {
@@ -526,8 +585,6 @@ encode_8 (const SbBlurTone *tone, const guint16 *in, guint8 *out, gsize out_step
 #if SB_V_BYTES == 64
   const __m512i place = tone->one_curve ? _mm512_set4_epi32 (3 * 4096, 0, 0, 0)
                                         : _mm512_set4_epi32 (3 * 4096, 2 * 4096, 4096, 0);
-  const __m512i order = _mm512_set_epi64 (0, 0, 0, 0, 0x3e3a36323c383430, 0x2e2a26222c282420,
-                                          0x1e1a16121c181410, 0x0e0a06020c080400);
   for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
     {
       const __m512i v = _mm512_xor_si512 (_mm512_load_si512 (in), _mm512_set1_epi16 ((short)BIAS));
@@ -542,9 +599,7 @@ encode_8 (const SbBlurTone *tone, const guint16 *in, guint8 *out, gsize out_step
               = _mm512_add_epi32 (entry, _mm512_and_si512 (w, _mm512_set1_epi32 (15)));
           q[h] = _mm512_srli_epi32 (sum, 4);
         }
-      const __m512i both = _mm512_or_si512 (q[0], _mm512_slli_epi32 (q[1], 16));
-      _mm256_storeu_si256 ((__m256i *)out,
-                           _mm512_castsi512_si256 (_mm512_permutexvar_epi8 (order, both)));
+      _mm256_storeu_si256 ((__m256i *)out, bytes_in_order (q[0], q[1]));
     }
 #else
   for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
@@ -594,37 +649,31 @@ unpremultiply (guint16 *vectors, gsize count)
 }
 
 static void
-copy (guint8 *out, gsize out_stride, const guint8 *in, gsize in_stride, gsize bytes, gsize rows,
-      gboolean stream)
+stream (guint8 *out, const guint8 *in, gsize bytes)
 {
-  for (gsize y = 0; y < rows; y++, out += out_stride, in += in_stride)
-    {
 #if SB_V_BYTES > 0
-      const gsize head = MIN (bytes, -(guintptr)out % 64);
-      if (stream && bytes - head >= 64)
-        {
-          gsize i = head;
-          memcpy (out, in, head);
-          for (; i + 64 <= bytes; i += 64)
-            for (guint p = 0; p < 64; p += SB_V_BYTES)
+  const gsize head = MIN (bytes, -(guintptr)out % 64);
+  gsize i = head;
+
+  memcpy (out, in, head);
+  for (; i + 64 <= bytes; i += 64)
 #if SB_V_BYTES == 64
-              _mm512_stream_si512 ((void *)(out + i), _mm512_loadu_si512 (in + i));
-#elif SB_V_BYTES == 32
-              _mm256_stream_si256 ((__m256i *)(out + i + p),
-                                   _mm256_loadu_si256 ((const __m256i *)(in + i + p)));
+    _mm512_stream_si512 ((void *)(out + i), _mm512_loadu_si512 (in + i));
 #else
-              _mm_stream_si128 ((__m128i *)(out + i + p),
-                                _mm_loadu_si128 ((const __m128i *)(in + i + p)));
+    for (guint p = 0; p < 64; p += 16)
+      _mm_stream_si128 ((__m128i *)(out + i + p), _mm_loadu_si128 ((const __m128i *)(in + i + p)));
 #endif
-          memcpy (out + i, in + i, bytes - i);
-          continue;
-        }
+  memcpy (out + i, in + i, bytes - i);
+#else
+  memcpy (out, in, bytes);
 #endif
-      memcpy (out, in, bytes);
-    }
+}
+
+static void
+fence (void)
+{
 #if SB_V_BYTES > 0
-  if (stream)
-    _mm_sfence ();
+  _mm_sfence ();
 #endif
 }
 
@@ -640,6 +689,9 @@ const SbBlurKernels SB_ISA_SYMBOL (sb_blur_kernels) = {
   .accumulate = accumulate,
   .walk = walk_16,
   .walk_8 = walk_8,
+#if SB_V_BYTES == 64
+  .walk_8_pair = walk_8_pair,
+#endif
   .load_8 = load_8,
   .decode_8 = decode_8,
   .load_16 = load_16,
@@ -649,5 +701,6 @@ const SbBlurKernels SB_ISA_SYMBOL (sb_blur_kernels) = {
   .encode_8 = encode_8,
   .store_16 = store_16,
   .unpremultiply = unpremultiply,
-  .copy = copy,
+  .stream = stream,
+  .fence = fence,
 };

@@ -67,6 +67,11 @@ typedef struct
 {
   const guint16 *enter, *leave, *outer_enter, *outer_leave;
   gssize enter_step, leave_step, outer_enter_step, outer_leave_step; /* in samples */
+  /* Memory that will be needed soon: each step calls for the line at `ahead` and moves on by
+   * ahead_step bytes. A core has a dozen buffers for lines on their way; calling for one now and
+   * then, between the arithmetic, costs nothing, while many at once are waited for. */
+  const guint8 *ahead;
+  gsize ahead_step;
 } SbWalk;
 
 /* A state: N for each of a vector's samples, in an order of the kernel's own, as signed or unsigned
@@ -108,6 +113,11 @@ typedef struct
   /* The same to 8 bits: 32 bytes, out_step bytes apart. box->to_8. */
   void (*walk_8) (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint8 *out,
                   gsize out_step, gsize count);
+  /* The same for two lines at once, the second one's samples `second` behind the first one's, its
+   * 32 bytes behind the first one's 32, past the caches; out and out_step are whole lines of 64
+   * bytes. NULL where that gains nothing. To be followed by a fence. */
+  void (*walk_8_pair) (const SbBox *box, SbWalkState *first_state, SbWalkState *second_state,
+                       const SbWalk *walk, gsize second, guint8 *out, gsize out_step, gsize count);
 
   /* 8 rows of count RGBA pixels into count vectors. load_8 takes v * 257, decode_8 the tables. */
   void (*load_8) (const guint8 *const rows[8], gsize count, guint16 *out);
@@ -125,9 +135,10 @@ typedef struct
   void (*store_16) (const guint16 *in, guint8 *out, gsize out_step, gsize count);
   /* Colour over alpha, in place: stays biased. */
   void (*unpremultiply) (guint16 *vectors, gsize count);
-  /* `rows` rows of `bytes`; with `stream` past the caches where whole lines are written. */
-  void (*copy) (guint8 *out, gsize out_stride, const guint8 *in, gsize in_stride, gsize bytes,
-                gsize rows, gboolean stream);
+  /* `bytes` bytes, past the caches but for the ends that fill no whole line of 64; to be followed
+   * by a fence before another thread reads them. */
+  void (*stream) (guint8 *out, const guint8 *in, gsize bytes);
+  void (*fence) (void);
 } SbBlurKernels;
 
 /* The table of sb_isa_get(). */
