@@ -16,6 +16,9 @@
 static gboolean progress_shown;
 static int print_errno;
 
+static void tell (const char *name, const char *kind, const char *format, va_list arguments)
+    G_GNUC_PRINTF (3, 0);
+
 static void
 tell (const char *name, const char *kind, const char *format, va_list arguments)
 {
