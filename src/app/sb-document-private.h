@@ -132,6 +132,7 @@ struct _SbWork
   GCancellable *cancellable; /* of what the worker does now and newer work may end, or NULL */
   gboolean keeping;          /* that is a read for the history */
   SbEditList *fixed;         /* the edits whose result the engine holds */
+  SbEditList *exact_edits;   /* of the last EXACT render */
   double exact_ms_per_edit;
   double restore_ns_per_pixel;
   guint level;      /* that the zoom needed for the last PREVIEW */

@@ -107,6 +107,7 @@ reopen_on_cpu (SbWork *work, const GError *lost)
   work->device.kind = SB_DEVICE_CPU;
   work->box = box;
   g_clear_pointer (&work->fixed, sb_edit_list_unref);
+  g_clear_pointer (&work->exact_edits, sb_edit_list_unref);
   work->preview_id = work->exact_id = 0;
   work->coarser = 0;
   work->exact_ms_per_edit = 0;
@@ -162,6 +163,7 @@ run_load (SbWork *work)
       work->original = sb_image_ref (load.image);
       generation = work->generation = ++work->next_generation;
       g_clear_pointer (&work->fixed, sb_edit_list_unref);
+      g_clear_pointer (&work->exact_edits, sb_edit_list_unref);
       work->preview_id = work->exact_id = work->kept_id = 0;
       work->exact_ms_per_edit = 0;
       work->coarser = 0;
@@ -358,8 +360,11 @@ run_exact (SbWork *work, gboolean may_end)
       work->exact_done = g_get_monotonic_time ();
       work->trimmed = FALSE;
       work->render_ms = ms;
-      if (wanted.edits->n_edits > n_done && !restored)
+      if (wanted.edits->n_edits > n_done && !restored
+          && !sb_edit_list_equal (wanted.edits, work->exact_edits)) /* or it was there already */
         work->exact_ms_per_edit = ms / (wanted.edits->n_edits - n_done);
+      g_clear_pointer (&work->exact_edits, sb_edit_list_unref);
+      work->exact_edits = sb_edit_list_ref (wanted.edits);
       set_fixed (work, &wanted, restored);
       stamp (work, wanted.id, first && !wanted.same_pixels ? wanted.changed : 0,
              !wanted.same_pixels && wanted.exact_at <= work->exact_done ? wanted.exact_at : 0,

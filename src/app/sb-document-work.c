@@ -165,6 +165,7 @@ sb_work_unref (SbWork *work)
   g_clear_pointer (&work->box, sb_engine_box_unref);
   g_clear_pointer (&work->original, sb_image_unref);
   g_clear_pointer (&work->fixed, sb_edit_list_unref);
+  g_clear_pointer (&work->exact_edits, sb_edit_list_unref);
   sb_wanted_clear (&work->wanted);
   g_clear_error (&work->open_error);
   g_ptr_array_unref (work->views);
