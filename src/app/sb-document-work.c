@@ -83,10 +83,14 @@ static gboolean
 deliver_message (gpointer data)
 {
   Message *message = data;
-  g_autoptr (GObject) alive
-      = message->work->document != NULL ? g_object_ref (G_OBJECT (message->work->document)) : NULL;
+  SbDocument *document = message->work->document;
 
-  message->func (message->work->document, message->data);
+  /* What is called may drop the last reference. */
+  if (document != NULL)
+    g_object_ref (document);
+  message->func (document, message->data);
+  if (document != NULL)
+    g_object_unref (document);
   return G_SOURCE_REMOVE;
 }
 
