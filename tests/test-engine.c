@@ -8,6 +8,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* The engine of a CPU from outside: what it keeps and reuses, what PREVIEW may differ by, and
  * threads. That folds of edits are right is the matter of the suite for every engine. */
@@ -313,7 +315,8 @@ test_serial (void)
   CHANGED (TRUE);
   render (engine, &edit, 1, 0, SB_QUALITY_EXACT);
   CHANGED (TRUE);
-  g_autoptr (SbImage) read = read_back (engine, &edit, 1, 16);
+  g_autoptr (SbImage) sixteen = read_back (engine, &edit, 1, 16);
+  g_assert_false (sixteen == image);
   CHANGED (FALSE);
 #undef CHANGED
 }
@@ -346,6 +349,71 @@ test_cancel (void)
   g_autoptr (SbImage) result = read_back (engine, &other, 1, 8);
   g_autoptr (SbImage) expected = blur_alone (image, &other, 8);
   g_assert_true (sb_image_equal (result, expected));
+}
+
+/* Bytes of address space in use. */
+static rlim_t
+address_space (void)
+{
+  g_autofree char *text = NULL;
+
+  g_assert_true (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
+  return (rlim_t)g_ascii_strtoull (text, NULL, 10) * (rlim_t)sysconf (_SC_PAGESIZE);
+}
+
+/* Too little memory for whatever a render needs, a bit more each time, until it is enough: each
+ * failure says so and leaves what is shown. */
+static void
+test_out_of_memory (void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+  g_test_skip ("the address sanitizer needs all the address space there is");
+#else
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+      g_test_trap_assert_passed ();
+      return;
+    }
+
+  g_autoptr (SbEngine) engine = open_engine ();
+  g_autoptr (SbImage) image = make_photo (2400, 1600, 8, FALSE);
+  SbEdit edit = make_blur (5, 3, FALSE);
+  const SbEdit edits[2] = { make_blur (9, 2, TRUE), make_blur (3, 1, FALSE) };
+  g_autoptr (SbEditList) list = sb_edit_list_new (edits, 2);
+  guint failures = 0;
+  struct rlimit limit;
+
+  load (engine, image);
+  render (engine, &edit, 1, 0, SB_QUALITY_EXACT);
+  sb_engine_trim (engine);
+  g_autofree guint8 *before = shoot (engine, SB_SHOW_RESULT, 0, 0, 300, 200, 0.125);
+  const guint64 serial = sb_engine_get_serial (engine);
+  g_assert_cmpint (getrlimit (RLIMIT_AS, &limit), ==, 0);
+  const struct rlimit all = limit;
+  for (guint mb = 8;; mb += 6)
+    {
+      g_autoptr (GError) error = NULL;
+      limit.rlim_cur = address_space () + ((rlim_t)mb << 20);
+      g_assert_cmpint (setrlimit (RLIMIT_AS, &limit), ==, 0);
+      const gboolean done
+          = sb_engine_render (engine, list, mb / 6 % 2, SB_QUALITY_EXACT, NULL, &error);
+      g_assert_cmpint (setrlimit (RLIMIT_AS, &all), ==, 0);
+      if (done)
+        break;
+      failures++;
+      g_assert_error (error, SB_ERROR, SB_ERROR_OUT_OF_MEMORY);
+      g_assert_cmpuint (sb_engine_get_serial (engine), ==, serial);
+      g_autofree guint8 *after = shoot (engine, SB_SHOW_RESULT, 0, 0, 300, 200, 0.125);
+      g_assert_cmpmem (before, 300 * 200 * 4, after, 300 * 200 * 4);
+      sb_engine_trim (engine);
+    }
+  g_assert_cmpuint (failures, >, 3);
+  g_autoptr (SbImage) result = read_back (engine, edits, 2, 8);
+  g_autoptr (SbImage) first = blur_alone (image, &edits[0], 16);
+  g_autoptr (SbImage) expected = blur_alone (first, &edits[1], 8);
+  g_assert_true (sb_image_equal (result, expected));
+#endif
 }
 
 typedef struct
@@ -703,6 +771,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/engine/buffers-are-used-again", test_buffers_are_used_again);
   g_test_add_func ("/engine/base", test_base);
   g_test_add_func ("/engine/serial", test_serial);
+  g_test_add_func ("/engine/out-of-memory", test_out_of_memory);
   g_test_add_func ("/engine/cancel", test_cancel);
   g_test_add_func ("/engine/cancel-in-the-middle", test_cancel_in_the_middle);
   g_test_add_func ("/engine/preview/bounds", test_preview_bounds);
