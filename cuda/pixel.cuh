@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include "sb-cuda-kernels.h"
+
+/* Reading and writing single pixels in the arithmetic of the edits: 16-bit working pixels are uint2
+ * (red and green, blue and alpha), premultiplied, linear where the edit is. */
+
+/* round (x / 65535) for x up to 65535 squared: proven over all products by the tests. */
+__device__ __forceinline__ uint32_t
+sb_divide_65535 (uint32_t x)
+{
+  const uint32_t t = x + 32768u;
+  /* Beyond 2^32 - 32769 the sum would wrap; 65535 squared is below that. */
+  return (t + (t >> 16)) >> 16;
+}
+
+__device__ __forceinline__ uint2
+sb_pack (uint32_t r, uint32_t g, uint32_t b, uint32_t a)
+{
+  return make_uint2 (r | g << 16, b | a << 16);
+}
+
+/* round (x / 257) to 8 bits. */
+__device__ __forceinline__ uint32_t
+sb_to_8 (uint32_t x)
+{
+  return (x * 255u + 32895u) >> 16;
+}
+
+__device__ __forceinline__ uint32_t
+sb_load_8 (const SbCudaPicture &s, int x, int y)
+{
+  return __ldg ((const uint32_t *)((const char *)s.pixels + (size_t)y * s.stride) + x);
+}
+
+/* The byte twice is v * 257. */
+__device__ __forceinline__ uint2
+sb_expand (uint32_t v)
+{
+  return make_uint2 (__byte_perm (v, 0, 0x1100), __byte_perm (v, 0, 0x3322));
+}
+
+/* The encoded straight pixel at 16 bits. */
+__device__ __forceinline__ uint2
+sb_load_straight (const SbCudaPicture &s, int x, int y)
+{
+  if (s.depth == 16)
+    return __ldg ((const uint2 *)((const char *)s.pixels + (size_t)y * s.stride) + x);
+  return sb_expand (sb_load_8 (s, x, y));
+}
+
+/* Decoded and premultiplied, from a pixel as it lies in the source: 4 bytes (in raw.x) or 8. */
+__device__ __forceinline__ uint2
+sb_to_work (const SbCudaBlur &b, uint2 raw)
+{
+  uint2 p;
+  if (b.linear && b.source.depth == 8)
+    {
+      const uint32_t v = raw.x;
+      p = sb_pack (__ldg (b.tone.decode8 + (v & 255)),
+                   __ldg (b.tone.decode8 + 256 + (v >> 8 & 255)),
+                   __ldg (b.tone.decode8 + 512 + (v >> 16 & 255)), (v >> 24) * 257u);
+    }
+  else
+    {
+      p = b.source.depth == 8 ? sb_expand (raw.x) : raw;
+      if (b.linear)
+        p = sb_pack (__ldg (b.tone.decode + (p.x & 65535)),
+                     __ldg (b.tone.decode + 65536 + (p.x >> 16)),
+                     __ldg (b.tone.decode + 131072 + (p.y & 65535)), p.y >> 16);
+    }
+  if (!b.opaque)
+    {
+      const uint32_t a = p.y >> 16;
+      p = sb_pack (sb_divide_65535 ((p.x & 65535) * a), sb_divide_65535 ((p.x >> 16) * a),
+                   sb_divide_65535 ((p.y & 65535) * a), a);
+    }
+  return p;
+}
+
+__device__ __forceinline__ uint2
+sb_load_work (const SbCudaBlur &b, int x, int y)
+{
+  return sb_to_work (b, b.source.depth == 8 ? make_uint2 (sb_load_8 (b.source, x, y), 0)
+                                            : sb_load_straight (b.source, x, y));
+}
+
+__device__ __forceinline__ uint32_t
+sb_unpremultiply (uint32_t p, uint32_t a)
+{
+  return min (65535u, (p * 65535u + (a >> 1)) / a);
+}
+
+__device__ __forceinline__ uint32_t
+sb_encode_8 (const uint16_t *steps, uint32_t v)
+{
+  const uint32_t e = __ldg (steps + (v >> 3));
+  return (e & 255) + ((v & 7) >= (e >> 8) ? 1 : 0);
+}
+
+/* Of the channels ci, co under the mask m, as areas define it: A is ai (65535 - m) + ao m. */
+__device__ __forceinline__ uint32_t
+sb_mix (uint32_t ci, uint32_t co, uint64_t wi, uint64_t wo)
+{
+  return (uint32_t)((ci * wi + co * wo + ((wi + wo) >> 1)) / (wi + wo));
+}
+
+__device__ __forceinline__ uint32_t
+sb_pack_8 (uint2 p)
+{
+  return sb_to_8 (p.x & 65535) | sb_to_8 (p.x >> 16) << 8 | sb_to_8 (p.y & 65535) << 16
+         | sb_to_8 (p.y >> 16) << 24;
+}
+
+/* Unpremultiplies and encodes the result of the passes, mixes it with the input by the mask and
+ * rounds it to the target's depth: 8 bits are in the first word. */
+__device__ __forceinline__ uint2
+sb_finish (const SbCudaBlur &b, int x, int y, uint2 p)
+{
+  uint32_t mask = 65535;
+  if (b.mask != NULL)
+    {
+      mask = __ldg ((const uint16_t *)((const char *)b.mask + (size_t)y * b.mask_stride) + x);
+      if (mask == 0)
+        {
+          const uint2 in = sb_load_straight (b.source, x, y);
+          return b.target.depth == 16 ? in : make_uint2 (sb_pack_8 (in), 0);
+        }
+    }
+
+  uint32_t c[3] = { p.x & 65535, p.x >> 16, p.y & 65535 };
+  uint32_t a = b.opaque ? 65535 : p.y >> 16;
+  if (!b.opaque)
+    {
+#pragma unroll
+      for (int i = 0; i < 3; i++)
+        c[i] = a == 0 ? 0 : sb_unpremultiply (c[i], a);
+    }
+  if (b.linear && b.target.depth == 8 && mask == 65535 && b.tone.encode8_steps != NULL)
+    {
+      uint32_t v = sb_to_8 (a) << 24;
+#pragma unroll
+      for (int i = 0; i < 3; i++)
+        v |= sb_encode_8 (b.tone.encode8_steps + 8192 * i, c[i]) << 8 * i;
+      return make_uint2 (v, 0);
+    }
+  if (b.linear)
+    {
+#pragma unroll
+      for (int i = 0; i < 3; i++)
+        c[i] = __ldg (b.tone.encode + 65536 * i + c[i]);
+    }
+  if (mask != 65535)
+    {
+      const uint2 in = sb_load_straight (b.source, x, y);
+      const uint32_t ci[3] = { in.x & 65535, in.x >> 16, in.y & 65535 };
+      const uint64_t wi = (uint64_t)(in.y >> 16) * (65535u - mask), wo = (uint64_t)a * mask;
+#pragma unroll
+      for (int i = 0; i < 3; i++)
+        c[i] = wi + wo == 0 ? ci[i] : sb_mix (ci[i], c[i], wi, wo);
+      a = (uint32_t)((wi + wo + 32767u) / 65535u);
+    }
+  const uint2 q = sb_pack (c[0], c[1], c[2], a);
+  return b.target.depth == 16 ? q : make_uint2 (sb_pack_8 (q), 0);
+}
+
+__device__ __forceinline__ void
+sb_store_result (const SbCudaBlur &b, int x, int y, uint2 p)
+{
+  char *row = (char *)b.target.pixels + (size_t)y * b.target.stride;
+  const uint2 q = sb_finish (b, x, y, p);
+  if (b.target.depth == 16)
+    ((uint2 *)row)[x] = q;
+  else
+    ((uint32_t *)row)[x] = q.x;
+}

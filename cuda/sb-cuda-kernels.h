@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+  /* What the host side calls to put kernels on a stream. Every function returns at once and reports
+   * the status of its own launches; pointers are device memory unless said otherwise; strides are
+   * bytes. No GLib here: nvcc reads this header. */
+
+  /* A picture on the device: RGBA, straight, encoded; depth 8 or 16. Rows start at multiples of
+   * 256. */
+  typedef struct
+  {
+    void *pixels;
+    size_t stride;
+    int width, height;
+    int depth;
+  } SbCudaPicture;
+
+  /* The tables of a tone curve: three channels one after the other. encode8_steps packs eight
+   * linear values an entry: the 8-bit code of the first in the low byte, and from bit 8 on the
+   * linear value (less the entry's first) from which on it is one more, 8 where none of the eight
+   * is. */
+  typedef struct
+  {
+    const uint16_t *decode;        /* 3 x 65536 */
+    const uint16_t *encode;        /* 3 x 65536 */
+    const uint16_t *decode8;       /* 3 x 256 */
+    const uint16_t *encode8_steps; /* 3 x 8192, or NULL where a curve is too steep for them */
+  } SbCudaTone;
+
+  /* One blur. `work` and `work2` hold RGBA at 16 bits, work_stride bytes a row, work_rows rows;
+   * work2 may be NULL: then lines are limited to what one launch can filter (SB_CUDA_TOO_LONG
+   * otherwise). mask: 16 bits a pixel of the whole picture, or NULL; where it is 0 the source's
+   * bytes are written. The target has the source's size; only the pixels of the rect x, y, width,
+   * height are written. */
+  typedef struct
+  {
+    SbCudaPicture source, target;
+    int radius, fraction, passes; /* R, k of the radius R + k/16 */
+    int mirror, linear, opaque;
+    int horizontal, vertical;
+    int x, y, width, height;
+    const uint16_t *mask;
+    size_t mask_stride;
+    SbCudaTone tone;
+    void *work, *work2;
+    size_t work_stride;
+  } SbCudaBlur;
+
+  /* Sizes of a device that the launchers choose by; filled once. */
+  typedef struct
+  {
+    int multiprocessors;
+    size_t shared_per_block; /* with opt-in */
+    size_t shared_per_multiprocessor;
+  } SbCudaLimits;
+
+  cudaError_t sb_cuda_blur_prepare (SbCudaLimits *limits, int device);
+  /* Whether work2 is needed for this blur. */
+  int sb_cuda_blur_needs_second (const SbCudaLimits *limits, const SbCudaBlur *blur);
+  cudaError_t sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *blur,
+                            cudaStream_t stream);
+
+  /* The rect's pixels, 8 to 16 bits or back or as they are; both pictures have one size. */
+  cudaError_t sb_cuda_convert (const SbCudaPicture *source, const SbCudaPicture *target, int x,
+                               int y, int width, int height, cudaStream_t stream);
+
+  /* Show: view->width x view->height RGBA pixels from a picture, as SbView defines it. */
+  typedef struct
+  {
+    int width, height;
+    double zoom, x, y;
+    int checker_size;
+    uint8_t ground[4], checker[2][4];
+  } SbCudaView;
+
+  cudaError_t sb_cuda_show (const SbCudaPicture *source, int opaque, const SbCudaView *view,
+                            void *rgba, size_t stride, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
