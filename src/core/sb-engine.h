@@ -38,8 +38,9 @@ typedef struct
   int x, y, width, height;
 } SbRect;
 
-/* EXACT: level 0 and region NULL. PREVIEW: the edits scaled to the picture reduced by 2^level; only
- * the pixels of `region`, in full-size pixels, need be right, NULL means all. */
+/* EXACT: level 0 and region NULL. PREVIEW: the edits scaled to the picture reduced by 2^level, or to a
+ * finer level where they would be too small for that one; only the pixels of `region`, in full-size
+ * pixels, need be right, NULL means all. Outside the region the last EXACT result is shown. */
 typedef struct
 {
   gboolean exact;
