@@ -38,9 +38,10 @@ typedef struct
   int x, y, width, height;
 } SbRect;
 
-/* EXACT: level 0 and region NULL. PREVIEW: the edits scaled to the picture reduced by 2^level, or to a
- * finer level where they would be too small for that one; only the pixels of `region`, in full-size
- * pixels, need be right, NULL means all. Outside the region the last EXACT result is shown. */
+/* EXACT: level 0 and region NULL. PREVIEW: the edits scaled to the picture reduced by 2^level, or
+ * to a finer level where they would be too small for that one; only the pixels of `region`, in
+ * full-size pixels, need be right, NULL means all. Outside the region the last EXACT result is
+ * shown. */
 typedef struct
 {
   gboolean exact;
@@ -73,8 +74,8 @@ typedef struct
   guint8 checker[2][3]; /* the two colours */
 } SbView;
 
-/* The level of a pyramid that a view or a PREVIEW at this zoom needs: the largest one whose pixels are
- * not coarser than the device's, 2^-level >= zoom; 0 from zoom 1/2 (exclusive) on. */
+/* The level of a pyramid that a view or a PREVIEW at this zoom needs: the largest one whose pixels
+ * are not coarser than the device's, 2^-level >= zoom; 0 from zoom 1/2 (exclusive) on. */
 #define SB_ENGINE_MAX_LEVEL 20
 guint sb_engine_level_for_zoom (double zoom);
 
