@@ -24,6 +24,9 @@ typedef struct
   gboolean damaged;  /* a chunk that is not needed was left out */
   gboolean no_profile;
   gboolean grey; /* as stored: libpng forgets it once rows are expanded */
+  /* As stored too: libpng 1.6.48 puts 1 for a gamma of 0 when it begins on the rows. */
+  gboolean gamma_given;
+  double gamma;
 } Decode;
 
 /* A text or profile that unpacks to more than this is left out. */
@@ -168,7 +171,7 @@ take_colors (Decode *decode)
   png_bytep data = NULL;
   png_uint_32 n = 0;
   int method = 0;
-  double gamma = 0;
+  const double gamma = decode->gamma;
   double c[8];
   g_autoptr (GBytes) profile = NULL;
 
@@ -187,13 +190,11 @@ take_colors (Decode *decode)
   if (png_get_valid (png, decode->info, PNG_INFO_sRGB) != 0)
     return;
 
-  const gboolean gamma_given = png_get_valid (png, decode->info, PNG_INFO_gAMA) != 0
-                               && png_get_gAMA (png, decode->info, &gamma) != 0;
   const gboolean primaries_given
       = png_get_valid (png, decode->info, PNG_INFO_cHRM) != 0
         && png_get_cHRM (png, decode->info, &c[0], &c[1], &c[2], &c[3], &c[4], &c[5], &c[6], &c[7])
                != 0;
-  if (!gamma_given)
+  if (!decode->gamma_given)
     return;
   /* 1/2.2 with sRGB's primaries is how sRGB is said in these chunks. */
   const gboolean srgb_gamma = gamma > 0.450 && gamma < 0.459;
@@ -243,6 +244,8 @@ run (Decode *decode)
   decode->image = sb_image_new (width, height, depth, &decode->error);
   if (decode->image == NULL)
     return FALSE;
+  decode->gamma_given = png_get_valid (decode->png, decode->info, PNG_INFO_gAMA) != 0
+                        && png_get_gAMA (decode->png, decode->info, &decode->gamma) != 0;
   choose_format (decode);
   read_rows (decode);
   png_read_end (decode->png, decode->end);
