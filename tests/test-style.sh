@@ -12,7 +12,7 @@ list() {
         [ "$(git rev-parse --show-toplevel)" = "$(pwd -P)" ]; then
         git -c core.quotePath=false ls-files --cached --others --exclude-standard
     else
-        find . -type f ! -path './.git/*' ! -path './build/*' ! -path './_*' | sed 's|^\./||'
+        find . -type f ! -path './.git/*' ! -path './_*' | sed 's|^\./||' | grep -v -e '^build/' -e '^build-[^a]'
     fi
 }
 files=$(mktemp) && text=$(mktemp) && found=$(mktemp) || exit 1
