@@ -25,7 +25,7 @@ struct March
 };
 
 /* Rows loaded at once, so that their latencies overlap. */
-#define MARCH_AHEAD(n) ((n) == 1 ? 8 : 4)
+#define MARCH_AHEAD(n) 4
 
 template <int N, int CHANNELS, int METHOD> struct Marcher
 {
@@ -133,7 +133,7 @@ template <int N, int CHANNELS, int METHOD> struct Marcher
           }
       }
     Sum s = {};
-#pragma unroll 16
+#pragma unroll 4
     for (int i = y - R; i <= y + R; i++)
       {
         const int e = sb_edge (i, n, mirror);
