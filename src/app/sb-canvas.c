@@ -40,9 +40,8 @@ describe (SbCanvas *self)
     label = g_strdup_printf (
         /* Translators: of the picture on screen, for people who do not see it: width, height, zoom
          */
-        _ ("Photo, %d by %d, zoomed to %d percent"),
-        (int)self->viewport.picture_width, (int)self->viewport.picture_height,
-        (int)lround (self->viewport.zoom * 100));
+        _ ("Photo, %d by %d, zoomed to %d percent"), (int)self->viewport.picture_width,
+        (int)self->viewport.picture_height, (int)lround (self->viewport.zoom * 100));
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   label != NULL ? label : _ ("No photo"), -1);
 }
