@@ -11,13 +11,13 @@ set -u
 
 if [ "${1:-}" = --inside ]; then
     shift
-    openbox --sm-disable >"$SOFTBOX_DISPLAY_DIR/openbox.log" 2>&1 &
+    openbox --sm-disable >"$SOFTBOX_DISPLAY_DIR/openbox.log" 2>&1 3>&- &
     manager=$!
     for _ in $(seq 100); do
         xprop -root _NET_SUPPORTING_WM_CHECK 2>/dev/null | grep -q 'window id' && break
         sleep 0.1
     done
-    "$@"
+    "$@" >&3 3>&-
     status=$?
     kill "$manager" 2>/dev/null
     exit "$status"
@@ -69,4 +69,5 @@ export HOME="$dir/home"
 export XDG_RUNTIME_DIR="$dir/run"
 export SOFTBOX_DISPLAY_DIR="$dir"
 
-dbus-run-session -- "$self" --inside "$@"
+# What the services of the session say is no output of the command.
+dbus-run-session -- "$self" --inside "$@" 3>&1 >&2
