@@ -301,15 +301,11 @@ make_tone (gboolean same)
 }
 
 static void
-check_tables_of (const SbBlurKernels *kernels, gboolean same)
+check_encode (const SbBlurKernels *kernels, const SbBlurTone *small, const SbTone *tone)
 {
-  g_autofree SbTone *tone = make_tone (same);
-  g_autofree SbBlurTone *small = g_new0 (SbBlurTone, 1);
   guint16 v[SB_VECTOR] __attribute__ ((aligned (64)));
   guint8 bytes[32];
 
-  sb_blur_tone_init (small, tone);
-  g_assert_true (small->encode8_exact);
   for (guint value = 0; value < 65536; value++)
     {
       for (guint j = 0; j < SB_VECTOR; j++)
@@ -324,6 +320,17 @@ check_tables_of (const SbBlurKernels *kernels, gboolean same)
       for (guint j = 0; j < SB_VECTOR; j++)
         g_assert_cmpuint (bytes[j], ==, sb_round_to_8 ((guint16)(value + j * 257)));
     }
+}
+
+static void
+check_tables_of (const SbBlurKernels *kernels, gboolean same)
+{
+  g_autofree SbTone *tone = make_tone (same);
+  g_autofree SbBlurTone *small = g_new0 (SbBlurTone, 1);
+
+  sb_blur_tone_init (small, tone);
+  g_assert_true (small->fits == same);
+  check_encode (kernels, small, tone);
 
   /* 8 rows in which every byte stands at every channel, in whole blocks and in what is left. */
   enum
@@ -365,7 +372,7 @@ test_tables (void)
   for_each_isa (check_tables);
 }
 
-/* Where 16 neighbours hold two steps the small table must say that it does not fit. */
+/* A curve that the lines cannot follow must be told, and be right all the same. */
 static void
 test_steep_curve (void)
 {
@@ -374,9 +381,30 @@ test_steep_curve (void)
 
   for (guint c = 0; c < 3; c++)
     for (guint v = 0; v < 65536; v++)
-      tone->encode8[c][v] = (guint8)MIN (v / 7, 255);
+      {
+        tone->encode[c][v] = (guint16)MIN (v / 2 * 257, 65535);
+        tone->encode8[c][v] = (guint8)MIN (v / 2, 255);
+      }
   sb_blur_tone_init (small, tone);
-  g_assert_false (small->encode8_exact);
+  g_assert_true (small->one_curve);
+  g_assert_true (small->fits);
+  check_encode (sb_blur_kernels (), small, tone);
+
+  for (guint v = 30000; v < 65536; v++)
+    for (guint c = 0; c < 3; c++)
+      {
+        tone->encode[c][v] = 65535;
+        tone->encode8[c][v] = 255;
+      }
+  for (guint v = 0; v < 30000; v++)
+    for (guint c = 0; c < 3; c++)
+      {
+        tone->encode[c][v] = v < 29990 ? 0 : 300 * 257;
+        tone->encode8[c][v] = v < 29990 ? 0 : 45;
+      }
+  sb_blur_tone_init (small, tone);
+  g_assert_false (small->fits);
+  check_encode (sb_blur_kernels (), small, tone);
 }
 
 /* --- Lines ----------------------------------------------------------------------------------- */

@@ -360,7 +360,7 @@ finish (const Job *job, guint16 *vectors, gsize count, guint8 *out, gsize stride
 
   if (!job->source->opaque)
     kernels->unpremultiply (vectors, count);
-  if (to_8 && job->linear && job->small->encode8_exact)
+  if (to_8 && job->linear)
     {
       kernels->encode_8 (job->small, vectors, out, stride, count);
       return;

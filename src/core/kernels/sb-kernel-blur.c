@@ -579,36 +579,87 @@ store_8 (const guint16 *in, guint8 *out, gsize out_step, gsize count)
       out[j] = sb_round_to_8 (in[j] ^ BIAS);
 }
 
-static void
-encode_8 (const SbBlurTone *tone, const guint16 *in, guint8 *out, gsize out_step, gsize count)
-{
 #if SB_V_BYTES == 64
-  const __m512i place = tone->one_curve ? _mm512_set4_epi32 (3 * 4096, 0, 0, 0)
-                                        : _mm512_set4_epi32 (3 * 4096, 2 * 4096, 4096, 0);
+INLINE __m512i
+look_up_64 (const __m512i table[2], __m512i index)
+{
+  return _mm512_permutex2var_epi16 (table[0], index, table[1]);
+}
+
+static void
+encode_8_lines (const SbBlurTone *tone, const guint16 *in, guint8 *out, gsize out_step, gsize count)
+{
+  const __mmask32 alpha = 0x88888888;
+  const __m512i even_bytes = _mm512_set_epi64 (0, 0, 0, 0, 0x3e3c3a3836343230, 0x2e2c2a2826242220,
+                                               0x1e1c1a1816141210, 0x0e0c0a0806040200);
+  __m512i base[2][2], slope[2][2], least[4][2];
+
+  for (guint h = 0; h < 2; h++)
+    {
+      for (guint i = 0; i < 2; i++)
+        {
+          base[i][h] = _mm512_loadu_si512 (tone->base[i] + 32 * h);
+          slope[i][h] = _mm512_loadu_si512 (tone->slope[i] + 32 * h);
+        }
+      for (guint i = 0; i < 4; i++)
+        least[i][h] = _mm512_loadu_si512 (tone->least + 64 * i + 32 * h);
+    }
   for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
     {
       const __m512i v = _mm512_xor_si512 (_mm512_load_si512 (in), _mm512_set1_epi16 ((short)BIAS));
-      __m512i q[2];
-      for (guint h = 0; h < 2; h++)
-        {
-          const __m512i w = h == 0 ? _mm512_unpacklo_epi16 (v, _mm512_setzero_si512 ())
-                                   : _mm512_unpackhi_epi16 (v, _mm512_setzero_si512 ());
-          const __m512i index = _mm512_add_epi32 (_mm512_srli_epi32 (w, 4), place);
-          const __m512i entry = _mm512_i32gather_epi32 (index, tone->encode8, 4);
-          const __m512i sum
-              = _mm512_add_epi32 (entry, _mm512_and_si512 (w, _mm512_set1_epi32 (15)));
-          q[h] = _mm512_srli_epi32 (sum, 4);
-        }
-      _mm256_storeu_si256 ((__m256i *)out, bytes_in_order (q[0], q[1]));
+      const __mmask32 high = _mm512_cmpge_epu16_mask (v, _mm512_set1_epi16 (4096));
+      const __m512i low_segment = _mm512_srli_epi16 (v, 6), segment = _mm512_srli_epi16 (v, 10);
+      const __m512i along = _mm512_mask_slli_epi16 (_mm512_slli_epi16 (v, 10), high, v, 6);
+      const __m512i b = _mm512_mask_mov_epi16 (look_up_64 (base[0], low_segment), high,
+                                               look_up_64 (base[1], segment));
+      const __m512i s = _mm512_mask_mov_epi16 (look_up_64 (slope[0], low_segment), high,
+                                               look_up_64 (slope[1], segment));
+      const __m512i line = _mm512_adds_epu16 (b, _mm512_mulhi_epu16 (along, s));
+      const __m512i g = _mm512_srli_epi16 (line, 8);
+
+      const __mmask32 bit6 = _mm512_test_epi16_mask (g, _mm512_set1_epi16 (64));
+      const __mmask32 bit7 = _mm512_test_epi16_mask (g, _mm512_set1_epi16 (128));
+      const __m512i t0
+          = _mm512_mask_mov_epi16 (look_up_64 (least[0], g), bit6, look_up_64 (least[1], g));
+      const __m512i t1
+          = _mm512_mask_mov_epi16 (look_up_64 (least[2], g), bit6, look_up_64 (least[3], g));
+      const __m512i t = _mm512_mask_mov_epi16 (t0, bit7, t1);
+      const __mmask32 below = _mm512_cmplt_epu16_mask (v, t);
+      __m512i e = _mm512_mask_sub_epi16 (g, below, g, _mm512_set1_epi16 (1));
+
+      /* (v * 255 + 32895) >> 16: the product in two halves, and the carry out of the lower. */
+      const __m512i product = _mm512_mullo_epi16 (v, _mm512_set1_epi16 (255));
+      const __mmask32 carry
+          = _mm512_cmpge_epu16_mask (product, _mm512_set1_epi16 ((short)(65536 - 32895)));
+      const __m512i a = _mm512_mulhi_epu16 (v, _mm512_set1_epi16 (255));
+      e = _mm512_mask_mov_epi16 (e, alpha,
+                                 _mm512_mask_add_epi16 (a, carry, a, _mm512_set1_epi16 (1)));
+      _mm256_storeu_si256 ((__m256i *)out,
+                           _mm512_castsi512_si256 (_mm512_permutexvar_epi8 (even_bytes, e)));
     }
-#else
-  for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
-    for (guint j = 0; j < SB_VECTOR; j++)
-      {
-        const guint32 v = in[j] ^ BIAS;
-        out[j] = (guint8)((tone->encode8[(j % 4) * 4096 + v / 16] + v % 16) / 16);
-      }
+}
 #endif
+
+static void
+encode_8 (const SbBlurTone *tone, const guint16 *in, guint8 *out, gsize out_step, gsize count)
+{
+  const guint8 *r = tone->encode8[0], *g = tone->encode8[1], *b = tone->encode8[2];
+
+#if SB_V_BYTES == 64
+  if (tone->fits)
+    {
+      encode_8_lines (tone, in, out, out_step, count);
+      return;
+    }
+#endif
+  for (gsize i = 0; i < count; i++, in += SB_VECTOR, out += out_step)
+    for (guint j = 0; j < SB_VECTOR; j += 4)
+      {
+        out[j] = r[in[j] ^ BIAS];
+        out[j + 1] = g[in[j + 1] ^ BIAS];
+        out[j + 2] = b[in[j + 2] ^ BIAS];
+        out[j + 3] = sb_round_to_8 (in[j + 3] ^ BIAS);
+      }
 }
 
 static void
@@ -628,23 +679,31 @@ unpremultiply (guint16 *vectors, gsize count)
 {
   for (gsize i = 0; i < count; i++, vectors += SB_VECTOR)
     {
-      guint32 p[SB_VECTOR], a[SB_VECTOR];
+      gint32 p[SB_VECTOR], a[SB_VECTOR], q[SB_VECTOR];
       for (guint j = 0; j < SB_VECTOR; j++)
         p[j] = vectors[j] ^ BIAS;
-      for (guint j = 0; j < SB_VECTOR; j++)
-        a[j] = p[j | 3];
+      for (guint j = 0; j < SB_VECTOR; j += 4)
+        a[j] = a[j + 1] = a[j + 2] = a[j + 3] = MAX (p[j + 3], 1);
       for (guint j = 0; j < SB_VECTOR; j++)
         {
           /* The float quotient is off by one at most; the exact remainder, small enough for 32
            * bits whatever the products lost above them, says which way. */
-          const guint32 d = a[j] == 0 ? 1 : a[j];
-          const guint32 n = (p[j] > d ? d : p[j]) * 65535u;
-          const gint32 q = (gint32)((float)(p[j] > d ? d : p[j]) * (65535.0f / (float)d) + 0.5f);
-          const gint32 rest = (gint32)(2u * (n - (guint32)q * d)), edge = (gint32)d;
-          const gint32 exact = q + (rest >= edge ? 1 : 0) - (rest < -edge ? 1 : 0);
-          const guint32 colour = a[j] == 0 ? 0 : (guint32)exact;
-          vectors[j] = (guint16)(((j & 3) == 3 ? p[j] : colour) ^ BIAS);
+          const gint32 c = MIN (p[j], a[j]);
+          const gint32 near = (gint32)((float)c * (65535.0f / (float)a[j]) + 0.5f);
+          const gint32 rest = (gint32)(2u * ((guint32)c * 65535u - (guint32)near * (guint32)a[j]));
+          q[j] = near + (rest >= a[j]) - (rest < -a[j]);
         }
+      /* Where alpha is 0, and 1 was divided by, so is the colour to be; alpha itself stays. */
+      for (guint j = 0; j < SB_VECTOR; j += 4)
+        {
+          const gint32 any = p[j + 3] == 0 ? 0 : -1;
+          q[j] &= any;
+          q[j + 1] &= any;
+          q[j + 2] &= any;
+          q[j + 3] = p[j + 3];
+        }
+      for (guint j = 0; j < SB_VECTOR; j++)
+        vectors[j] = (guint16)(q[j] ^ BIAS);
     }
 }
 

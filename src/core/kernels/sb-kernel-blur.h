@@ -87,15 +87,18 @@ typedef struct
   /* Decoding, 8 bits: colour value v of channel c gives decode64[c][v], shifted to its channel's
    * place in a pixel of 64 bits; [3] is alpha, v * 257. All are biased. */
   guint64 decode64[4][256];
-  /* The same of one curve for all three channels, by bytes: decode_byte[0] the low ones; only
-   * where one_curve. */
-  guint8 decode_byte[2][256];
-  gboolean one_curve;
-  /* Encoding to 8 bits, of v: (encode8[c * 4096 + v / 16] + v % 16) / 16. Exact where every 16
-   * neighbours hold at most one step, of 1; otherwise encode8_exact is FALSE. Entry 3 is that of
-   * alpha. */
-  guint32 encode8[4 * 4096];
-  gboolean encode8_exact;
+  /* Encoding to 8 bits: e[v] of channel c is encode8[c][v], a rising function. */
+  const guint8 *encode8[3];
+
+  gboolean one_curve;         /* of all three channels; then, of the same by bytes: */
+  guint8 decode_byte[2][256]; /* [0] the low ones of decode */
+  /* Encoding without looking up memory, where fits: v lies in segment v / 64 below 4096, in segment
+   * v / 1024 from there on. In a segment a straight line, in 256ths of a level and a level too
+   * high, gives g = e or e + 1, and g is one too high where v is below least[g], the lowest v
+   * with e[v] >= g. */
+  gboolean fits;
+  guint16 base[2][64], slope[2][64]; /* [0] below 4096; the slope is that of a whole segment */
+  guint16 least[256];
 } SbBlurTone;
 
 typedef struct
