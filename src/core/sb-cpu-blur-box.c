@@ -37,6 +37,22 @@ greatest_common_divisor (guint a, guint b)
   return a;
 }
 
+/* Turns the float method into the one on bits, where M can be had and the reciprocal is good
+ * enough: its error counts M + N times here, and may not reach half a unit of N. bound: of |N|. */
+static void
+use_bits (SbBox *box, gint32 divisor, gint32 bound)
+{
+  const gint32 low = 1 << 23, units = (low + bound + divisor - 1) / divisor;
+  const gint64 m = (gint64)units * divisor;
+  const double error = (double)box->inverse * divisor - 1;
+
+  if (m + bound >= 2 * low || (error < 0 ? -error : error) * (double)(m + bound) >= 0.499)
+    return;
+  box->method = SB_BOX_FLOAT_BITS;
+  box->offset += 0x4b000000 + (gint32)(m - low); /* the bits of 2^23 as a float, and so on */
+  box->addend = (float)(3 << 22) - (float)units + (box->to_8 ? 128 : 0);
+}
+
 gboolean
 sb_box_init (SbBox *box, guint radius16, gboolean to_8, SbBoxLimits limits)
 {
@@ -59,6 +75,9 @@ sb_box_init (SbBox *box, guint radius16, gboolean to_8, SbBoxLimits limits)
       box->outer = scale * (gint32)outer;
       box->offset = (to_8 ? -128 * scale * (gint32)d : 0) + (scale - 1);
       box->inverse = (float)(1.0 / ((to_8 ? 257.0 : 1.0) * scale * d));
+      if (limits.bits)
+        use_bits (box, (to_8 ? 257 : 1) * scale * (gint32)d,
+                  (to_8 ? 32896 : 32768) * scale * (gint32)d + 1);
       return TRUE;
     }
 

@@ -47,6 +47,7 @@ typedef __m512 SbF;
 #define sb_f_set(x)           _mm512_set1_ps (x)
 #define sb_f_fma(a, b, c)     _mm512_fmadd_ps (a, b, c)
 #define sb_f_bits(f)          _mm512_castps_si512 (f)
+#define sb_v_float(v)         _mm512_castsi512_ps (v)
 #elif SB_V_BYTES == 32
 typedef __m256i SbV;
 typedef __m256 SbF;
@@ -72,6 +73,7 @@ typedef __m256 SbF;
 #define sb_f_set(x)           _mm256_set1_ps (x)
 #define sb_f_fma(a, b, c)     _mm256_fmadd_ps (a, b, c)
 #define sb_f_bits(f)          _mm256_castps_si256 (f)
+#define sb_v_float(v)         _mm256_castsi256_ps (v)
 #elif SB_V_BYTES == 16
 typedef __m128i SbV;
 typedef __m128 SbF;

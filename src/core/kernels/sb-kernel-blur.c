@@ -67,22 +67,33 @@ typedef struct
 {
   const guint16 *enter, *leave, *outer_enter, *outer_leave;
   const guint8 *ahead;
+  gssize enter_step, leave_step, outer_enter_step, outer_leave_step;
+  gsize ahead_step;
   SbV weights, weights_out, multiplier;
-  SbF inverse;
+  SbF inverse, addend;
   __m128i shift, shift_high;
 } Place;
 
 INLINE Place
 place_init (const SbBox *box, const SbWalk *walk, gsize first, gboolean fractional)
 {
-  Place place = { walk->enter + first, walk->leave + first, walk->outer_enter + first,
-                  walk->outer_leave + first, walk->ahead };
+  Place place = { walk->enter + first,
+                  walk->leave + first,
+                  walk->outer_enter + first,
+                  walk->outer_leave + first,
+                  walk->ahead,
+                  walk->enter_step,
+                  walk->leave_step,
+                  walk->outer_enter_step,
+                  walk->outer_leave_step,
+                  walk->ahead_step };
 
   place.weights
       = fractional ? pair (box->inner - box->outer, box->outer) : pair (box->inner, -box->inner);
   place.weights_out = pair (box->outer - box->inner, -box->outer);
   place.multiplier = sb_v_set64 (box->multiplier);
   place.inverse = sb_f_set (box->inverse);
+  place.addend = sb_f_set (box->addend + (box->to_8 ? 0 : MUTATION));
   place.shift = _mm_cvtsi32_si128 ((int)box->shift);
   place.shift_high = _mm_cvtsi32_si128 ((int)box->shift + 32);
   return place;
@@ -91,6 +102,11 @@ place_init (const SbBox *box, const SbWalk *walk, gsize first, gboolean fraction
 INLINE SbV
 quotient (const Place *place, SbV n, SbBoxMethod method, gboolean to_8)
 {
+#if SB_V_BYTES >= 32
+  if (method == SB_BOX_FLOAT_BITS)
+    return sb_v_sub32 (sb_f_bits (sb_f_fma (sb_v_float (n), place->inverse, place->addend)),
+                       sb_v_set32 (0x4b400000));
+#endif
   if (method == SB_BOX_FLOAT)
     return quotient_float (n, place->inverse, to_8);
   return quotient_integer (n, place->multiplier, place->shift, place->shift_high,
@@ -122,16 +138,16 @@ move_window (const Place *place, gsize behind, SbV *n0, SbV *n1, gboolean fracti
 }
 
 INLINE void
-place_next (Place *place, const SbWalk *walk, gboolean fractional)
+place_next (Place *place, gboolean fractional)
 {
   _mm_prefetch ((const char *)place->ahead, _MM_HINT_T1);
-  place->ahead += walk->ahead_step;
-  place->enter += walk->enter_step;
-  place->leave += walk->leave_step;
+  place->ahead += place->ahead_step;
+  place->enter += place->enter_step;
+  place->leave += place->leave_step;
   if (fractional)
     {
-      place->outer_enter += walk->outer_enter_step;
-      place->outer_leave += walk->outer_leave_step;
+      place->outer_enter += place->outer_enter_step;
+      place->outer_leave += place->outer_leave_step;
     }
 }
 
@@ -160,7 +176,7 @@ walk_part (const SbBox *box, gint32 *state, const SbWalk *walk, gsize first, gui
       const SbV q1 = quotient (&place, n1, method, to_8);
 
       move_window (&place, 0, &n0, &n1, fractional);
-      place_next (&place, walk, fractional);
+      place_next (&place, fractional);
       if (!to_8)
         sb_v_store (out, sb_v_pack (q0, q1));
       else
@@ -185,7 +201,7 @@ walk_part (const SbBox *box, gint32 *state, const SbWalk *walk, gsize first, gui
 INLINE void
 walk_pair (const SbBox *box, SbWalkState *first_state, SbWalkState *second_state,
            const SbWalk *walk, gsize second, guint8 *out, gsize out_step, gsize count,
-           gboolean fractional)
+           SbBoxMethod method, gboolean fractional)
 {
   Place place = place_init (box, walk, 0, fractional);
   SbV n0 = sb_v_load (first_state->n), n1 = sb_v_load (first_state->n + 16);
@@ -193,14 +209,14 @@ walk_pair (const SbBox *box, SbWalkState *first_state, SbWalkState *second_state
 
   for (gsize i = 0; i < count; i++)
     {
-      const __m256i a = bytes_in_order (quotient (&place, n0, SB_BOX_FLOAT, TRUE),
-                                        quotient (&place, n1, SB_BOX_FLOAT, TRUE));
-      const __m256i b = bytes_in_order (quotient (&place, m0, SB_BOX_FLOAT, TRUE),
-                                        quotient (&place, m1, SB_BOX_FLOAT, TRUE));
+      const __m256i a = bytes_in_order (quotient (&place, n0, method, TRUE),
+                                        quotient (&place, n1, method, TRUE));
+      const __m256i b = bytes_in_order (quotient (&place, m0, method, TRUE),
+                                        quotient (&place, m1, method, TRUE));
 
       move_window (&place, 0, &n0, &n1, fractional);
       move_window (&place, second, &m0, &m1, fractional);
-      place_next (&place, walk, fractional);
+      place_next (&place, fractional);
       _mm512_stream_si512 ((void *)out, _mm512_inserti64x4 (_mm512_castsi256_si512 (a), b, 1));
       out += out_step;
     }
@@ -214,10 +230,20 @@ static void
 walk_8_pair (const SbBox *box, SbWalkState *first_state, SbWalkState *second_state,
              const SbWalk *walk, gsize second, guint8 *out, gsize out_step, gsize count)
 {
-  if (box->fractional)
-    walk_pair (box, first_state, second_state, walk, second, out, out_step, count, TRUE);
+  const gboolean bits = box->method == SB_BOX_FLOAT_BITS;
+
+  if (bits && box->fractional)
+    walk_pair (box, first_state, second_state, walk, second, out, out_step, count,
+               SB_BOX_FLOAT_BITS, TRUE);
+  else if (bits)
+    walk_pair (box, first_state, second_state, walk, second, out, out_step, count,
+               SB_BOX_FLOAT_BITS, FALSE);
+  else if (box->fractional)
+    walk_pair (box, first_state, second_state, walk, second, out, out_step, count, SB_BOX_FLOAT,
+               TRUE);
   else
-    walk_pair (box, first_state, second_state, walk, second, out, out_step, count, FALSE);
+    walk_pair (box, first_state, second_state, walk, second, out, out_step, count, SB_BOX_FLOAT,
+               FALSE);
 }
 #endif
 
@@ -305,22 +331,42 @@ static void
 walk_16 (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint16 *out, gsize count)
 {
   guint8 *bytes = (guint8 *)out;
+  const gsize step = SB_VECTOR_BYTES;
 
-  if (box->method == SB_BOX_FLOAT && box->fractional)
-    walk_method (box, state, walk, bytes, SB_VECTOR_BYTES, count, SB_BOX_FLOAT, TRUE, FALSE);
-  else if (box->method == SB_BOX_FLOAT)
-    walk_method (box, state, walk, bytes, SB_VECTOR_BYTES, count, SB_BOX_FLOAT, FALSE, FALSE);
-  else if (box->fractional)
-    walk_method (box, state, walk, bytes, SB_VECTOR_BYTES, count, SB_BOX_INTEGER_EVEN, TRUE, FALSE);
-  else
-    walk_method (box, state, walk, bytes, SB_VECTOR_BYTES, count, SB_BOX_INTEGER, FALSE, FALSE);
+  switch (box->method)
+    {
+    case SB_BOX_FLOAT_BITS:
+      if (box->fractional)
+        walk_method (box, state, walk, bytes, step, count, SB_BOX_FLOAT_BITS, TRUE, FALSE);
+      else
+        walk_method (box, state, walk, bytes, step, count, SB_BOX_FLOAT_BITS, FALSE, FALSE);
+      break;
+    case SB_BOX_FLOAT:
+      if (box->fractional)
+        walk_method (box, state, walk, bytes, step, count, SB_BOX_FLOAT, TRUE, FALSE);
+      else
+        walk_method (box, state, walk, bytes, step, count, SB_BOX_FLOAT, FALSE, FALSE);
+      break;
+    case SB_BOX_INTEGER:
+      walk_method (box, state, walk, bytes, step, count, SB_BOX_INTEGER, FALSE, FALSE);
+      break;
+    case SB_BOX_INTEGER_EVEN:
+      walk_method (box, state, walk, bytes, step, count, SB_BOX_INTEGER_EVEN, TRUE, FALSE);
+      break;
+    }
 }
 
 static void
 walk_8 (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint8 *out, gsize out_step,
         gsize count)
 {
-  if (box->fractional)
+  const gboolean bits = box->method == SB_BOX_FLOAT_BITS;
+
+  if (bits && box->fractional)
+    walk_method (box, state, walk, out, out_step, count, SB_BOX_FLOAT_BITS, TRUE, TRUE);
+  else if (bits)
+    walk_method (box, state, walk, out, out_step, count, SB_BOX_FLOAT_BITS, FALSE, TRUE);
+  else if (box->fractional)
     walk_method (box, state, walk, out, out_step, count, SB_BOX_FLOAT, TRUE, TRUE);
   else
     walk_method (box, state, walk, out, out_step, count, SB_BOX_FLOAT, FALSE, TRUE);
@@ -537,6 +583,11 @@ transpose (const guint16 *in, guint16 *out, gsize out_step, gsize blocks)
 {
   for (gsize b = 0; b < blocks; b++, in += 8 * SB_VECTOR, out += out_step)
     {
+      /* The next block's lines are in the second cache at best: call for them before they are
+       * written. */
+      if (b + 1 < blocks)
+        for (guint i = 0; i < 8; i++)
+          __builtin_prefetch (out + out_step + i * SB_VECTOR, 1, 3);
 #if SB_V_BYTES >= 32
       for (guint q = 0; q < 2; q++)
         for (guint i = 0; i < 4; i++)
@@ -739,11 +790,11 @@ fence (void)
 const SbBlurKernels SB_ISA_SYMBOL (sb_blur_kernels);
 const SbBlurKernels SB_ISA_SYMBOL (sb_blur_kernels) = {
 #if SB_V_BYTES >= 32
-  .limits = { 255, 253, 126 },
+  .limits = SB_BOX_LIMITS_FMA,
 #elif SB_V_BYTES == 16
-  .limits = { 127, 169, 84 },
+  .limits = SB_BOX_LIMITS_PRODUCT,
 #else
-  .limits = { 0, 0, 0 },
+  .limits = SB_BOX_LIMITS_NONE,
 #endif
   .accumulate = accumulate,
   .walk = walk_16,

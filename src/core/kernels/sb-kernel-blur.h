@@ -26,6 +26,9 @@ typedef enum
   /* round (N x 1/D) in one FMA (or a product and a conversion). Halves do not occur: D is odd when
    * k = 0, and otherwise 2N + 1 is divided by 2D, which rounds the same. */
   SB_BOX_FLOAT,
+  /* The same without a conversion, where the numbers allow it: the state is the bits of the float
+   * M + N, M a multiple of the divisor, M + N within 2^23 .. 2^24 where a float's step is 1. */
+  SB_BOX_FLOAT_BITS,
   SB_BOX_INTEGER,      /* T / D of T = N + (D - 1) / 2, D odd: (T * multiplier) >> (32 + shift) */
   SB_BOX_INTEGER_EVEN, /* the same with T / 2 and D / 2, D even */
 } SbBoxMethod;
@@ -38,7 +41,8 @@ typedef struct
   gboolean to_8;       /* the result is round (round (N / D) / 257), divided once */
   gint32 inner, outer; /* twice the above where 2N + 1 is divided */
   gint32 offset;       /* what a state starts from, modulo 2^32 */
-  float inverse;       /* SB_BOX_FLOAT */
+  float inverse;       /* of the float methods */
+  float addend;        /* of SB_BOX_FLOAT_BITS: 1.5 * 2^23 - M / divisor, + 128 to 8 bits */
   guint32 multiplier, shift;
 } SbBox;
 
@@ -48,13 +52,23 @@ typedef struct
 {
   guint32 to_16;               /* D */
   guint32 to_8_odd, to_8_even; /* D, both roundings in one division */
+  gboolean bits;               /* SB_BOX_FLOAT_BITS may be used: there is an FMA */
 } SbBoxLimits;
 
 /* With an FMA: 2^15 2^-24 < 1 / 2D for 16 bits; 2^7 2^-24 < 1 / (2 257 D), and half of it where
  * 2N + 1 is divided. With a product that is rounded too, twice and 1.5 times these errors. */
-#define SB_BOX_LIMITS_FMA     ((SbBoxLimits){ 255, 253, 126 })
-#define SB_BOX_LIMITS_PRODUCT ((SbBoxLimits){ 127, 169, 84 })
-#define SB_BOX_LIMITS_NONE    ((SbBoxLimits){ 0, 0, 0 })
+#define SB_BOX_LIMITS_FMA                                                                          \
+  {                                                                                                \
+    255, 253, 126, TRUE                                                                            \
+  }
+#define SB_BOX_LIMITS_PRODUCT                                                                      \
+  {                                                                                                \
+    127, 169, 84, FALSE                                                                            \
+  }
+#define SB_BOX_LIMITS_NONE                                                                         \
+  {                                                                                                \
+    0, 0, 0, FALSE                                                                                 \
+  }
 
 /* radius16: the radius in sixteenths, above 0. FALSE: to_8 is asked for and cannot be had. */
 gboolean sb_box_init (SbBox *box, guint radius16, gboolean to_8, SbBoxLimits limits);
