@@ -40,6 +40,7 @@ struct _SbCanvas
 
   char *rung;
   guint tick_id;
+  GdkFrameClock *clock; /* while animating */
 };
 
 /* The picture's place on screen has changed, or its size, colours or document. */

@@ -198,13 +198,36 @@ sb_canvas_pan (SbCanvas *self, double dx, double dy)
 
 /* --- The document ---------------------------------------------------------------------------- */
 
+/* The next step is asked for as soon as the last one is drawn, and so has the whole time between
+ * two frames to be made in. At the start of a frame it would come a frame late. */
+static void
+on_after_paint (SbCanvas *self)
+{
+  if (self->document != NULL)
+    sb_document_animate (self->document);
+}
+
+static void
+forget_clock (SbCanvas *self)
+{
+  if (self->clock != NULL)
+    g_signal_handlers_disconnect_by_func (self->clock, on_after_paint, self);
+  g_clear_object (&self->clock);
+}
+
+/* Keeps the frames coming, and finds the clock, which changes with the window. */
 static gboolean
 on_tick (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
   SbCanvas *self = SB_CANVAS (widget);
 
-  if (self->document != NULL)
-    sb_document_animate (self->document);
+  if (self->clock != clock)
+    {
+      forget_clock (self);
+      self->clock = g_object_ref (clock);
+      g_signal_connect_object (clock, "after-paint", G_CALLBACK (on_after_paint), self,
+                               G_CONNECT_SWAPPED);
+    }
   return G_SOURCE_CONTINUE;
 }
 
@@ -221,6 +244,7 @@ on_animating (SbCanvas *self)
     {
       gtk_widget_remove_tick_callback (GTK_WIDGET (self), self->tick_id);
       self->tick_id = 0;
+      forget_clock (self);
     }
 }
 
