@@ -204,6 +204,7 @@ test_cancel (void)
   g_assert_true (sb_image_equal (result, expected));
 }
 
+#if !defined(__SANITIZE_ADDRESS__)
 /* Bytes of address space in use. */
 static rlim_t
 address_space (void)
@@ -213,6 +214,7 @@ address_space (void)
   g_assert_true (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
   return (rlim_t)g_ascii_strtoull (text, NULL, 10) * (rlim_t)sysconf (_SC_PAGESIZE);
 }
+#endif
 
 /* Too little memory for whatever a render needs, a bit more each time, until it is enough: each
  * failure says so and leaves what is shown. */
