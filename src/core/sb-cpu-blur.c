@@ -813,6 +813,8 @@ sb_cpu_blur (const SbSource *source, const SbEdit *edit, const SbTone *tone, con
   job.mirror = edit->values[SB_BLUR_EDGE] == SB_EDGE_MIRROR;
   job.stream = (gsize)rect->height * target->stride > ((gsize)8 << 20);
 
+  if (!sb_edit_check (edit, source->width, source->height, error))
+    return FALSE;
   /* Everything but the whole is nothing. */
   if (job.radius16 == 0 || (edit->area.shape == SB_AREA_WHOLE && edit->area.invert))
     return copy_rect (&job, rect) || cancelled (error);
