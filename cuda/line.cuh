@@ -6,18 +6,21 @@
 
 /* The box passes along a line of pixels that lies in shared memory: the one algorithm that rows and
  * columns share. A line is cut into chunks of C pixels, one a thread, C odd so that neighbouring
- * threads hit different banks. A pass: prefix sums over the chunks' sums give each thread the sum
- * of its first window; it then slides through its chunk with one sample in and one out, keeps the
- * results in registers, and writes them back when all have read. Cost does not depend on the
- * radius.
+ * threads hit different banks. A pass: the sums of whole chunks, and a few samples beside them,
+ * give each thread the sum of its first window (of long windows, by prefix sums over a warp's
+ * chunks); it then slides through its chunk with one sample in and one out, keeps the results in
+ * registers, and writes them back when all have read. Two barriers a pass; cost hardly depends on
+ * the radius.
  *
- * A pixel is a uint2: red and green, blue and alpha, 16 bits each. */
+ * A pixel is a uint2: red and green, blue and alpha, 16 bits each. Where there are three channels
+ * the alpha is not looked at, and what is written for it is arbitrary. The first pass can read
+ * pixels of 4 bytes, each worth 257 times itself. */
 
 #define SB_FULL_WARP 0xffffffffu
 
 /* How a sum becomes a sample; all are exact where the host chooses them (see tests).
- * FLOAT: whole radii, windows to 207: an integer below 2^24 is already a denormal float, and one
- * multiply-add with 2^126 / w and 1 leaves the quotient in the low bits at the full rate.
+ * FLOAT: whole radii, windows to 187: an integer below 2^24 is already a denormal float, and its
+ * product with 1 / w, rounded to a denormal, is the quotient, at the full rate.
  * WHOLE: whole radii, any window: high half of a product. FRACTION: any radius. */
 enum SbMethod
 {
@@ -31,12 +34,40 @@ struct SbWindow
   int radius, fraction;
   int mirror;
   uint32_t magic, shift, half;
-  float inverse;
+  float inverse;      /* 1 / w */
+  float inverse_byte; /* 257 / w: from sums of bytes */
+  float inverse_to_8; /* 1 / (257 w): to bytes */
 };
 
 template <int CHANNELS> struct SbSum
 {
   uint32_t c[CHANNELS];
+
+  __device__ __forceinline__ void
+  add (uint4 v)
+  {
+    c[0] += v.x;
+    c[1] += v.y;
+    c[2] += v.z;
+    if (CHANNELS > 3)
+      c[CHANNELS - 1] += v.w;
+  }
+
+  __device__ __forceinline__ void
+  subtract (uint4 v)
+  {
+    c[0] -= v.x;
+    c[1] -= v.y;
+    c[2] -= v.z;
+    if (CHANNELS > 3)
+      c[CHANNELS - 1] -= v.w;
+  }
+
+  __device__ __forceinline__ uint4
+  get () const
+  {
+    return make_uint4 (c[0], c[1], c[2], CHANNELS > 3 ? c[CHANNELS - 1] : 0);
+  }
 };
 
 __device__ __forceinline__ uint32_t
@@ -45,6 +76,13 @@ sb_channel (uint2 p, int c)
   return __byte_perm (c < 2 ? p.x : p.y, 0, (c & 1) ? 0x4432 : 0x4410);
 }
 
+__device__ __forceinline__ uint32_t
+sb_channel (uint32_t p, int c)
+{
+  return __byte_perm (p, 0, 0x4440 + c);
+}
+
+/* Any index, by the edge rule. */
 __device__ __forceinline__ int
 sb_edge (int i, int n, int mirror)
 {
@@ -56,44 +94,137 @@ sb_edge (int i, int n, int mirror)
   return i < n ? i : period - 1 - i;
 }
 
+/* The same for -n <= i < 2n. */
+__device__ __forceinline__ int
+sb_edge_near (int i, int n, int mirror)
+{
+  if (!mirror)
+    return min (max (i, 0), n - 1);
+  i = i < 0 ? -1 - i : i;
+  return i < n ? i : 2 * n - 1 - i;
+}
+
 template <int METHOD>
 __device__ __forceinline__ uint32_t
 sb_divide (uint32_t sum, uint32_t ends, const SbWindow &w)
 {
   if (METHOD == SB_METHOD_FLOAT)
-    return __float_as_uint (__fmaf_rn (__uint_as_float (sum), w.inverse, 1.0f));
+    return __float_as_uint (__fmul_rn (__uint_as_float (sum), w.inverse));
   if (METHOD == SB_METHOD_WHOLE)
     return __umulhi (sum + w.half, w.magic) >> w.shift;
   return __umulhi ((16u * sum + (uint32_t)w.fraction * ends + w.half) >> 1, w.magic) >> w.shift;
 }
 
-/* passes box passes over line[0 .. len), in place. thread: 0 .. threads - 1 of this line, threads a
- * multiple of 32 with threads * C >= len. prefix: `threads` entries; totals: a warp's worth of
- * them. Every thread of the block calls it; ends with a barrier. */
-template <int C, int CHANNELS, int METHOD>
-__device__ __forceinline__ void
-sb_line_passes (uint2 *line, int len, int thread, int threads, uint4 *prefix, uint4 *totals,
-                const SbWindow w, int passes)
+/* The same of sums of bytes. */
+template <int METHOD>
+__device__ __forceinline__ uint32_t
+sb_divide_bytes (uint32_t sum, uint32_t ends, const SbWindow &w)
 {
-  typedef SbSum<CHANNELS> Sum;
-  const int base = thread * C;
-  const int count = min (max (len - base, 0), C);
-  const int lane = thread & 31, warp = thread >> 5, warps = threads >> 5;
-  const int reach = w.radius + (METHOD == SB_METHOD_FRACTION ? 1 : 0);
-  Sum own = {};
+  if (METHOD == SB_METHOD_FLOAT)
+    return __float_as_uint (__fmul_rn (__uint_as_float (sum), w.inverse_byte));
+  return sb_divide<METHOD> (257u * sum, 257u * ends, w);
+}
 
+/* acc + a dot b: unsigned bytes times signed ones. */
+__device__ __forceinline__ uint32_t
+sb_dot (uint32_t a, uint32_t b, uint32_t acc)
+{
+  uint32_t r;
+  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(acc));
+  return r;
+}
+
+template <int CHANNELS>
+__device__ __forceinline__ void
+sb_slide_sums (SbSum<CHANNELS> &s, uint2 enter, uint2 leave)
+{
+#pragma unroll
+  for (int c = 0; c < CHANNELS; c++)
+    s.c[c] += sb_channel (enter, c) - sb_channel (leave, c);
+}
+
+template <int CHANNELS>
+__device__ __forceinline__ void
+sb_slide_sums (SbSum<CHANNELS> &s, uint32_t enter, uint32_t leave)
+{
+  const uint32_t rg = __byte_perm (enter, leave, 0x5140);
+  s.c[0] = sb_dot (rg, 0x0000ff01, s.c[0]);
+  s.c[1] = sb_dot (rg, 0xff010000, s.c[1]);
+  s.c[2] = sb_dot (enter, 0x00010000, sb_dot (leave, 0x00ff0000, s.c[2]));
+  if (CHANNELS > 3)
+    s.c[CHANNELS - 1] = sb_dot (enter, 0x01000000, sb_dot (leave, 0xff000000, s.c[CHANNELS - 1]));
+}
+
+/* A thread's results until all have read: three channels take a register and a half. */
+template <int C, int CHANNELS> struct SbHeld
+{
+  uint32_t rg[C], ba[CHANNELS > 3 ? C : (C + 1) / 2];
+
+  __device__ __forceinline__ void
+  put (int j, const uint32_t *q)
+  {
+    rg[j] = __byte_perm (q[0], q[1], 0x5410);
+    if (CHANNELS > 3)
+      ba[j] = __byte_perm (q[2], q[CHANNELS - 1], 0x5410);
+    else if (j & 1)
+      ba[j / 2] = __byte_perm (ba[j / 2], q[2], 0x5410);
+    else
+      ba[j / 2] = q[2];
+  }
+
+  __device__ __forceinline__ uint2
+  get (int j) const
+  {
+    if (CHANNELS > 3)
+      return make_uint2 (rg[j], ba[j]);
+    return make_uint2 (rg[j], (j & 1) ? ba[j / 2] >> 16 : ba[j / 2]);
+  }
+};
+
+/* What the threads of one line share. */
+struct SbLine
+{
+  uint2 *pixels;
+  int len;             /* at least the reach of a pass */
+  int thread, threads; /* of this line; threads * C >= len; whole warps where scan is set */
+  uint4 *sums;         /* of chunks: threads + 1 entries */
+  uint4 *totals;       /* of warps' chunks, where scan is set */
+  int scan;
+};
+
+/* The sums of chunks, in registers, before the first pass. */
+template <int C, int CHANNELS, typename Pixel>
+__device__ __forceinline__ SbSum<CHANNELS>
+sb_line_start (const SbLine &line, const Pixel *pixels)
+{
+  const int base = line.thread * C;
+  SbSum<CHANNELS> own = {};
 #pragma unroll
   for (int j = 0; j < C; j++)
-    if (j < count)
+    if (base + j < line.len)
       {
-        const uint2 p = line[base + j];
+        const Pixel p = pixels[base + j];
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
           own.c[c] += sb_channel (p, c);
       }
+  return own;
+}
 
-  for (int pass = 0; pass < passes; pass++)
+/* One pass from `pixels` (the line's own, or its first pass's input, which may overlap them) to the
+ * line's. Every thread of the block calls it; a barrier must follow before pixels are read. */
+template <int C, int CHANNELS, int METHOD, typename Pixel>
+__device__ __forceinline__ void
+sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<CHANNELS> &own)
+{
+  typedef SbSum<CHANNELS> Sum;
+  const int len = line.len, base = line.thread * C;
+  const int reach = w.radius + (METHOD == SB_METHOD_FRACTION ? 1 : 0);
+  const int lane = threadIdx.x & 31;
+
+  if (line.scan)
     {
+      /* Exclusive within the warp, and the warp's total. */
       Sum scan = own;
 #pragma unroll
       for (int d = 1; d < 32; d *= 2)
@@ -103,144 +234,128 @@ sb_line_passes (uint2 *line, int len, int thread, int threads, uint4 *prefix, ui
             const uint32_t up = __shfl_up_sync (SB_FULL_WARP, scan.c[c], d);
             scan.c[c] += lane >= d ? up : 0;
           }
-      const uint4 mine
-          = make_uint4 (scan.c[0], scan.c[1], scan.c[2], CHANNELS > 3 ? scan.c[CHANNELS - 1] : 0);
-      prefix[thread] = mine;
       if (lane == 31)
-        totals[warp] = mine;
-      __syncthreads ();
+        line.totals[line.thread >> 5] = scan.get ();
+      scan.subtract (own.get ());
+      line.sums[line.thread] = scan.get ();
+      if (line.thread == line.threads - 1)
+        line.sums[line.threads] = make_uint4 (0, 0, 0, 0);
+    }
+  else
+    line.sums[line.thread] = own.get ();
+  __syncthreads ();
 
-      /* The sums before each warp, one a lane. */
-      Sum before = {};
+  auto add_one = [&] (Sum &s, int i) {
+    const Pixel p = pixels[i];
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      s.c[c] += sb_channel (p, c);
+  };
+  auto subtract_one = [&] (Sum &s, int i) {
+    const Pixel p = pixels[i];
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      s.c[c] -= sb_channel (p, c);
+  };
+  /* Adds the samples lo .. hi - 1, 0 <= lo <= hi <= len: whole chunks, and what is more or less
+   * than they at both ends. */
+  auto add_range = [&] (Sum &s, int lo, int hi) {
+    int a = (lo + C - 1) / C, b = hi / C;
+    if (a > b)
       {
-        uint4 t = lane < warps ? totals[lane] : make_uint4 (0, 0, 0, 0);
-        Sum s = { { t.x, t.y, t.z } };
-        if (CHANNELS > 3)
-          s.c[CHANNELS - 1] = t.w;
-        before = s;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2)
-#pragma unroll
-          for (int c = 0; c < CHANNELS; c++)
-            {
-              const uint32_t up = __shfl_up_sync (SB_FULL_WARP, before.c[c], d);
-              before.c[c] += lane >= d ? up : 0;
-            }
-#pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-          before.c[c] -= s.c[c];
+        for (int i = lo; i < hi; i++)
+          add_one (s, i);
+        return;
       }
-
-      /* The sum of the samples before i, 0 <= i <= len. All lanes must call it. */
-      auto sum_before = [&] (int i) {
-        const int chunk = min (i / C, threads - 1);
-        const int k = max (chunk - 1, 0);
-        Sum s;
-#pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-          s.c[c] = __shfl_sync (SB_FULL_WARP, before.c[c], k >> 5);
-        if (chunk > 0)
-          {
-            const uint4 p = prefix[k];
-            s.c[0] += p.x;
-            s.c[1] += p.y;
-            s.c[2] += p.z;
-            if (CHANNELS > 3)
-              s.c[CHANNELS - 1] += p.w;
-          }
-        else
-#pragma unroll
-          for (int c = 0; c < CHANNELS; c++)
-            s.c[c] = 0;
-        for (int j = chunk * C; j < i; j++)
-          {
-            const uint2 p = line[j];
-#pragma unroll
-            for (int c = 0; c < CHANNELS; c++)
-              s.c[c] += sb_channel (p, c);
-          }
-        return s;
-      };
-      /* The same beyond the ends, where the edge rule makes up samples; sums are modulo 2^32. */
-      auto sum_before_any = [&] (int i) {
-        if (!w.mirror)
-          {
-            Sum s = sum_before (min (max (i, 0), len));
-            const int over = i < 0 ? i : max (i - len, 0);
-            const uint2 p = line[i < 0 ? 0 : len - 1];
-#pragma unroll
-            for (int c = 0; c < CHANNELS; c++)
-              s.c[c] += (uint32_t)over * sb_channel (p, c);
-            return s;
-          }
-        const int period = 2 * len;
-        int turns = i / period, rest = i % period;
-        if (rest < 0)
-          {
-            rest += period;
-            turns--;
-          }
-        const Sum all = sum_before (len);
-        const Sum part = sum_before (rest <= len ? rest : period - rest);
-        Sum s;
-#pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-          s.c[c] = (uint32_t)turns * 2 * all.c[c]
-                   + (rest <= len ? part.c[c] : 2 * all.c[c] - part.c[c]);
-        return s;
-      };
-
-      const int first = min (base, len - 1);
-      Sum sum = sum_before_any (first + w.radius + 1);
+    if (2 * (a * C - lo) > C)
       {
-        const Sum low = sum_before_any (first - w.radius);
+        a--;
+        for (int i = a * C; i < lo; i++)
+          subtract_one (s, i);
+      }
+    else
+      for (int i = lo; i < a * C; i++)
+        add_one (s, i);
+    if (2 * (hi - b * C) > C && (b + 1) * C <= len)
+      {
+        b++;
+        for (int i = hi; i < b * C; i++)
+          subtract_one (s, i);
+      }
+    else
+      for (int i = b * C; i < hi; i++)
+        add_one (s, i);
+    if (line.scan)
+      {
+        s.add (line.sums[b]);
+        s.subtract (line.sums[a]);
+        for (int i = a >> 5; i < b >> 5; i++)
+          s.add (line.totals[i]);
+      }
+    else
+      for (int i = a; i < b; i++)
+        s.add (line.sums[i]);
+  };
+
+  SbHeld<C, CHANNELS> held;
+  auto slide = [&] (Sum sum, auto at) {
+    own = Sum{};
+    Pixel left = {};
+    if (METHOD == SB_METHOD_FRACTION)
+      left = pixels[at (base - w.radius - 1)];
+#pragma unroll
+    for (int j = 0; j < C; j++)
+      {
+        const Pixel enter = pixels[at (base + j + w.radius + 1)];
+        const Pixel leave = pixels[at (base + j - w.radius)];
+        uint32_t q[CHANNELS];
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-          sum.c[c] -= low.c[c];
-      }
-
-      /* Sums of chunks that the line does not fill are made up, and never asked for. */
-      uint2 result[C];
-      own = Sum{};
-      auto slide = [&] (auto at) {
-        uint2 left = make_uint2 (0, 0);
-        if (METHOD == SB_METHOD_FRACTION)
-          left = line[at (base - w.radius - 1)];
-#pragma unroll
-        for (int j = 0; j < C; j++)
           {
-            const uint2 enter = line[at (base + j + w.radius + 1)];
-            const uint2 leave = line[at (base + j - w.radius)];
-            uint32_t q[4];
-            q[3] = 0xffff;
-#pragma unroll
-            for (int c = 0; c < CHANNELS; c++)
-              {
-                const uint32_t in = sb_channel (enter, c);
-                uint32_t ends = 0;
-                if (METHOD == SB_METHOD_FRACTION)
-                  ends = in + sb_channel (left, c);
-                q[c] = sb_divide<METHOD> (sum.c[c], ends, w);
-                sum.c[c] += in - sb_channel (leave, c);
-                /* The float form carries the bits of 1.0 above the quotient. */
-                own.c[c] += METHOD == SB_METHOD_FLOAT ? q[c] - 0x3f800000u : q[c];
-              }
-            left = leave;
-            result[j]
-                = make_uint2 (__byte_perm (q[0], q[1], 0x5410), __byte_perm (q[2], q[3], 0x5410));
+            uint32_t ends = 0;
+            if (METHOD == SB_METHOD_FRACTION)
+              ends = sb_channel (enter, c) + sb_channel (left, c);
+            q[c] = sizeof (Pixel) == 4 ? sb_divide_bytes<METHOD> (sum.c[c], ends, w)
+                                       : sb_divide<METHOD> (sum.c[c], ends, w);
+            own.c[c] += q[c];
           }
-      };
-      const bool inside = base - reach >= 0 && base + C + reach < len;
-      if (__all_sync (SB_FULL_WARP, inside))
-        slide ([] (int i) { return i; });
+        sb_slide_sums (sum, enter, leave);
+        left = leave;
+        held.put (j, q);
+      }
+  };
+
+  const bool inside = base - reach >= 0 && base + C + reach < len;
+  if (__all_sync (SB_FULL_WARP, inside))
+    {
+      Sum sum = {};
+      add_range (sum, base - w.radius, base + w.radius + 1);
+      slide (sum, [] (int i) { return i; });
+    }
+  else if (base < len)
+    {
+      Sum sum = {};
+      add_range (sum, max (base - w.radius, 0), min (base + w.radius + 1, len));
+      const int before = max (w.radius - base, 0), after = max (base + w.radius + 1 - len, 0);
+      if (w.mirror)
+        {
+          add_range (sum, 0, before);
+          add_range (sum, len - after, len);
+        }
       else
-        slide ([&] (int i) { return sb_edge (i, len, w.mirror); });
-      __syncthreads ();
-
+        {
+          const Pixel p = pixels[0], q = pixels[len - 1];
 #pragma unroll
-      for (int j = 0; j < C; j++)
-        if (j < count)
-          line[base + j] = result[j];
+          for (int c = 0; c < CHANNELS; c++)
+            sum.c[c] += (uint32_t)before * sb_channel (p, c) + (uint32_t)after * sb_channel (q, c);
+        }
+      /* What the last chunk makes up beyond the line's end is never asked for. */
+      slide (sum, [&] (int i) { return sb_edge_near (min (i, len + w.radius), len, w.mirror); });
     }
   __syncthreads ();
+
+#pragma unroll
+  for (int j = 0; j < C; j++)
+    if (base + j < len)
+      line.pixels[base + j] = held.get (j);
 }

@@ -2,18 +2,26 @@
 
 #pragma once
 
-#include "line.cuh"
+#include "async.cuh"
+#include "blur.cuh"
 #include "pixel.cuh"
 
 /* The vertical passes as a march: a thread owns a column of the 16-bit picture and goes down it,
- * one row a step, with up to three passes in a cascade. A pass slides its sum by the sample that
- * enters and the one that leaves; between two passes lies a ring of 2R + 2 samples a column in
- * shared memory, which only the column's own thread touches, so nothing ever waits at a barrier.
- * The first pass reads both samples from the picture: the one that leaves is still in the L2 cache.
+ * one row a step, with up to three passes in a cascade. Rows stream from the picture into shared
+ * memory MARCH_AHEAD rows before they are used; a pass slides its sum by the sample that enters and
+ * the one that leaves, which lie in a ring in shared memory that only the column's own thread
+ * touches: nothing ever waits at a barrier, and a block is one warp. Where even the ring of the
+ * picture's rows is too long the rows that leave are read from memory (from the L2 cache, mostly) a
+ * second time.
+ *
+ * Level 0 is the picture, level k + 1 what pass k makes. Each ring holds the 2R + 1 samples of its
+ * pass's window, at the same position in all of them.
  *
  * Needs a picture of more than 2R + 2 rows, so that edges never reach around twice. */
 
-struct March
+#define MARCH_AHEAD 16
+
+struct SbMarch
 {
   SbCudaBlur blur;
   SbWindow window;
@@ -24,37 +32,174 @@ struct March
   int begin, end, rows;    /* rows [begin, end), `rows` of them a segment */
 };
 
-/* Rows loaded at once, so that their latencies overlap. */
-#define MARCH_AHEAD(n) 4
+/* Of one warp. */
+static inline size_t
+sb_march_bytes (int n, int radius, int ring)
+{
+  const size_t window = 2 * (size_t)radius + 1;
+  return 32 * sizeof (uint2)
+         * ((ring ? window + MARCH_AHEAD : 2 * MARCH_AHEAD) + (size_t)(n - 1) * window + 4);
+}
 
-template <int N, int CHANNELS, int METHOD> struct Marcher
+/* Rows that are not just rounded to bytes: `count` of them, from y on. */
+static __device__ __noinline__ void
+finish_rows (const SbMarch &m, int x, int y, const uint2 *stage, int count)
+{
+#pragma unroll 1
+  for (int u = 0; u < count; u++)
+    {
+      const uint2 p = stage[u * 32];
+      if (m.out != NULL)
+        ((uint2 *)(m.out + (size_t)(y + u) * m.stride))[x] = p;
+      else
+        sb_store_result (m.blur, x, y + u, p);
+    }
+}
+
+template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
 {
   typedef SbSum<CHANNELS> Sum;
+  /* Channels, unpacked. */
+  struct Sample
+  {
+    uint32_t c[CHANNELS];
+  };
 
-  const March &m;
+  const SbMarch &m;
   const char *column; /* of this thread, row 0 */
-  uint2 *rings;       /* [pass][slot][lane] */
-  int slots;
+  uint2 *stream;      /* [slot][lane] */
+  uint2 *rings;       /* [slot][pass - 1][lane] */
+  const int R, n, window, length;
+  int origin;    /* the first row of the stream, unclipped */
+  int wanted;    /* the row that is copied next, unclipped */
+  int now, gone; /* positions in the stream of the rows that enter and leave */
+  int position[N];
   Sum sum[N];
   uint2 left[N];
   int at[N]; /* the row each pass makes next */
 
   __device__ __forceinline__
-  Marcher (const March &march, const char *column_, uint2 *rings_)
-      : m (march), column (column_), rings (rings_), slots (2 * march.window.radius + 2)
+  Marcher (const SbMarch &march, const char *column_, uint2 *memory)
+      : m (march), column (column_), stream (memory), R (march.window.radius), n (march.height),
+        window (2 * march.window.radius + 1),
+        length (RING ? 2 * march.window.radius + 1 + MARCH_AHEAD : MARCH_AHEAD)
   {
+    rings = stream + 32 * (RING ? length : 2 * MARCH_AHEAD);
+  }
+
+  __device__ __forceinline__ int
+  next_in_stream (int i) const
+  {
+    return i + 1 == length ? 0 : i + 1;
+  }
+
+  __device__ __forceinline__ int
+  next_in_ring (int i) const
+  {
+    return i + 1 == window ? 0 : i + 1;
+  }
+
+  __device__ __forceinline__ const char *
+  row (int y) const
+  {
+    return column + (size_t)sb_edge_near (min (y, n + R), n, m.window.mirror) * m.stride;
+  }
+
+  /* The next row of the picture to its slot; with it the one that leaves when it enters. */
+  __device__ __forceinline__ void
+  copy (int slot)
+  {
+    sb_copy_8 (stream + slot * 32, row (wanted));
+    if (!RING && wanted - window > origin)
+      sb_copy_8 (stream + (MARCH_AHEAD + slot) * 32, row (wanted - window));
+    sb_commit_copies ();
+    wanted++;
   }
 
   __device__ __forceinline__ uint2
-  row (int y) const
+  take (uint2 *leave)
   {
-    return __ldg ((const uint2 *)(column + (size_t)y * m.stride));
+    sb_wait_copies<MARCH_AHEAD - 1> ();
+    const uint2 p = stream[now * 32];
+    *leave = stream[(RING ? gone : MARCH_AHEAD + now) * 32];
+    copy (RING ? gone : now);
+    now = next_in_stream (now);
+    gone = next_in_stream (gone);
+    return p;
   }
 
   __device__ __forceinline__ uint2 &
-  slot (int pass, int y)
+  slot (int k, int i)
   {
-    return rings[(pass * slots + y % slots) * 32];
+    return rings[(i * (N - 1) + k - 1) * 32];
+  }
+
+  static __device__ __forceinline__ Sample
+  unpack (uint2 p)
+  {
+    Sample s;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      s.c[c] = sb_channel (p, c);
+    return s;
+  }
+
+  static __device__ __forceinline__ uint2
+  pack (const Sample &s)
+  {
+    return make_uint2 (__byte_perm (s.c[0], s.c[1], 0x5410),
+                       CHANNELS > 3 ? __byte_perm (s.c[2], s.c[CHANNELS - 1], 0x5410) : s.c[2]);
+  }
+
+  /* Turns the sum of pass K into its sample, and slides. */
+  template <int K>
+  __device__ __forceinline__ Sample
+  make (const Sample &enter, uint2 leave)
+  {
+    Sample q;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      {
+        uint32_t ends = 0;
+        if (METHOD == SB_METHOD_FRACTION)
+          ends = enter.c[c] + sb_channel (left[K], c);
+        if (PLAIN && METHOD == SB_METHOD_FLOAT && K == N - 1)
+          q.c[c]
+              = __float_as_uint (__fmul_rn (__uint_as_float (sum[K].c[c]), m.window.inverse_to_8));
+        else
+          q.c[c] = sb_divide<METHOD> (sum[K].c[c], ends, m.window);
+        sum[K].c[c] += enter.c[c] - sb_channel (leave, c);
+      }
+    if (METHOD == SB_METHOD_FRACTION)
+      left[K] = leave;
+    at[K]++;
+    return q;
+  }
+
+  /* Sample at[K] of pass K, wherever edges are. */
+  template <int K>
+  __device__ Sample
+  step ()
+  {
+    uint2 leave;
+    Sample enter;
+    if constexpr (K == 0)
+      enter = unpack (take (&leave));
+    else
+      {
+        const int in = at[K] + R + 1, p = position[K];
+        leave = slot (K, p);
+        if (in < n)
+          enter = step<K - 1> ();
+        else
+          {
+            const int back = p - (in - sb_edge_near (in, n, m.window.mirror));
+            enter = unpack (slot (K, back < 0 ? back + window : back));
+          }
+        slot (K, p) = pack (enter);
+        position[K] = next_in_ring (p);
+      }
+    return make<K> (enter, leave);
   }
 
   __device__ __forceinline__ void
@@ -65,183 +210,192 @@ template <int N, int CHANNELS, int METHOD> struct Marcher
       s.c[c] += sb_channel (p, c);
   }
 
-  /* Turns the sum of pass K into its sample, and slides. */
-  template <int K>
-  __device__ __forceinline__ uint2
-  make (uint2 enter, uint2 leave)
-  {
-    uint32_t q[4];
-    q[3] = 0xffff;
-#pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-      {
-        const uint32_t in = sb_channel (enter, c);
-        uint32_t ends = 0;
-        if (METHOD == SB_METHOD_FRACTION)
-          ends = in + sb_channel (left[K], c);
-        q[c] = sb_divide<METHOD> (sum[K].c[c], ends, m.window);
-        sum[K].c[c] += in - sb_channel (leave, c);
-      }
-    if (METHOD == SB_METHOD_FRACTION)
-      left[K] = leave;
-    at[K]++;
-    return make_uint2 (__byte_perm (q[0], q[1], 0x5410), __byte_perm (q[2], q[3], 0x5410));
-  }
-
-  /* Sample at[K] of pass K, wherever edges are. */
-  template <int K>
-  __device__ uint2
-  step ()
-  {
-    const int R = m.window.radius, n = m.height;
-    const int in = at[K] + R + 1, out = sb_edge (at[K] - R, n, m.window.mirror);
-    uint2 enter, leave;
-    if constexpr (K == 0)
-      {
-        enter = row (sb_edge (in, n, m.window.mirror));
-        leave = row (out);
-      }
-    else
-      {
-        if (in < n)
-          {
-            enter = step<K - 1> ();
-            slot (K - 1, in) = enter;
-          }
-        else
-          enter = slot (K - 1, sb_edge (in, n, m.window.mirror));
-        leave = slot (K - 1, out);
-      }
-    return make<K> (enter, leave);
-  }
-
   /* Sets pass K, and those before it, to make row y next. */
   template <int K>
   __device__ void
   start (int y)
   {
-    const int R = m.window.radius, n = m.height, mirror = m.window.mirror;
-    if constexpr (K > 0)
+    Sum s = {};
+    at[K] = y;
+    if constexpr (K == 0)
       {
-        /* All that the window touches, from the row before it on for the fraction's sake. */
+        wanted = origin = y - R - 1;
+        now = 0;
+        gone = RING ? MARCH_AHEAD : 0;
+        for (int i = 0; i < MARCH_AHEAD; i++)
+          copy (i);
+        uint2 unused;
+        left[0] = take (&unused);
+#pragma unroll 2
+        for (int i = 0; i < window; i++)
+          add (s, take (&unused));
+      }
+    else
+      {
+        /* From the row before the window on, for the fraction's sake. */
         const int low = max (y - R - 1, 0), high = min (y + R, n - 1);
         start<K - 1> (low);
+        /* Such that positions are the same in all rings when all are full. */
+        int p = (low - (N - 1 - K) * (R + 1)) % window;
+        p = p < 0 ? p + window : p;
+#pragma unroll 1
         for (int i = low; i <= high; i++)
           {
-            const uint2 p = step<K - 1> ();
-            slot (K - 1, i) = p;
+            const uint2 q = pack (step<K - 1> ());
+            if (i < y - R)
+              left[K] = q;
+            else
+              add (s, q);
+            slot (K, p) = q;
+            p = next_in_ring (p);
+          }
+        auto copy_edge = [&] (int i, int at_i) {
+          const int from = at_i - (i - sb_edge_near (i, n, m.window.mirror));
+          const uint2 q = slot (K, from < 0         ? from + window
+                                   : from >= window ? from - window
+                                                    : from);
+          return q;
+        };
+        for (int i = high + 1; i <= y + R; i++)
+          {
+            const uint2 q = copy_edge (i, p);
+            slot (K, p) = q;
+            add (s, q);
+            p = next_in_ring (p);
+          }
+        position[K] = p;
+        /* Rows above the picture, upwards from row -1; p is the place of row y + R + 1. */
+        for (int i = -1; i >= y - R; i--)
+          {
+            int at_i = p - (y + R + 1 - i);
+            at_i = at_i < 0 ? at_i + window : at_i;
+            const uint2 q = copy_edge (i, at_i);
+            slot (K, at_i) = q;
+            add (s, q);
+          }
+        if (y - R - 1 < 0)
+          {
+            /* Its own place is that of the last row. */
+            int at_i = p - (2 * R + 2);
+            at_i += at_i < 0 ? window : 0;
+            at_i += at_i < 0 ? window : 0;
+            left[K] = copy_edge (y - R - 1, at_i);
           }
       }
-    Sum s = {};
-#pragma unroll 4
-    for (int i = y - R; i <= y + R; i++)
-      {
-        const int e = sb_edge (i, n, mirror);
-        if constexpr (K == 0)
-          add (s, row (e));
-        else
-          add (s, slot (K - 1, e));
-      }
     sum[K] = s;
-    const int before = sb_edge (y - R - 1, n, mirror);
-    if constexpr (K == 0)
-      left[K] = row (before);
-    else
-      left[K] = slot (K - 1, before);
-    at[K] = y;
-  }
-
-  /* The same as step where no edge is near: positions in the rings are given, counted up by hand.
-   */
-  template <int K>
-  __device__ __forceinline__ uint2
-  step_inside (uint2 enter0, uint2 leave0, int *position)
-  {
-    uint2 enter, leave;
-    if constexpr (K == 0)
-      {
-        enter = enter0;
-        leave = leave0;
-      }
-    else
-      {
-        enter = step_inside<K - 1> (enter0, leave0, position);
-        uint2 *ring = rings + (K - 1) * slots * 32;
-        const int in = position[K - 1];
-        /* The slot after the one that is written holds the sample 2R + 1 rows before. */
-        const int out = in + 1 == slots ? 0 : in + 1;
-        ring[in * 32] = enter;
-        leave = ring[out * 32];
-        position[K - 1] = out;
-      }
-    return make<K> (enter, leave);
   }
 };
 
-extern __shared__ uint4 march_rings[];
+extern __shared__ uint4 march_memory[];
 
-template <int N, int CHANNELS, int METHOD>
-__global__ void __launch_bounds__ (128) march_kernel (const __grid_constant__ March m)
+template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN>
+__global__ void __launch_bounds__ (32) march_kernel (const __grid_constant__ SbMarch m)
 {
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const int x = m.first + blockIdx.x * blockDim.x + threadIdx.x;
+  const int lane = threadIdx.x;
+  const int x = m.first + blockIdx.x * 32 + lane;
   const int y0 = m.begin + blockIdx.y * m.rows;
   const int y1 = min (y0 + m.rows, m.end);
-  const int slots = 2 * m.window.radius + 2;
-  const int R = m.window.radius;
-  uint2 *rings = (uint2 *)march_rings + (size_t)warp * (N - 1) * slots * 32 + lane;
+  uint2 *stage = (uint2 *)march_memory + lane;
   /* Columns beyond the last work along on the last one. */
-  const char *column = m.in + 8 * (size_t)min (x, m.last - 1);
-  Marcher<N, CHANNELS, METHOD> marcher (m, column, rings);
+  Marcher<N, CHANNELS, METHOD, RING, PLAIN> marcher (m, m.in + 8 * (size_t)min (x, m.last - 1),
+                                                     (uint2 *)march_memory + 4 * 32 + lane);
+  typedef typename Marcher<N, CHANNELS, METHOD, RING, PLAIN>::Sample Sample;
+  const bool write
+      = m.out != NULL ? x < m.last : x < m.last && x >= m.blur.x && x < m.blur.x + m.blur.width;
 
   if (y0 >= y1)
     return;
   marcher.template start<N - 1> (y0);
 
-  auto put = [&] (int y, uint2 p) {
-    if (x >= m.last)
-      return;
-    if (m.out != NULL)
-      ((uint2 *)(m.out + (size_t)y * m.stride))[x] = p;
-    else if (x >= m.blur.x && x < m.blur.x + m.blur.width)
-      sb_store_result (m.blur, x, y, p);
+  char *to = (char *)m.blur.target.pixels + (size_t)y0 * m.blur.target.stride + 4 * (size_t)x;
+  auto put_plain = [&] (const Sample &q) {
+    uint32_t v;
+    if (METHOD == SB_METHOD_FLOAT)
+      v = __byte_perm (q.c[0], q.c[1], 0x7740) + (q.c[2] << 16 | 0xff000000u);
+    else
+      v = sb_pack_8 (marcher.pack (q)) | 0xff000000u;
+    if (write)
+      *(uint32_t *)to = v;
+    to += m.blur.target.stride;
   };
-
-  constexpr int ahead = MARCH_AHEAD (N);
   int y = y0;
-  while (y < y1)
+
+  /* Four rows at a time, while all that enters any ring is of the picture. */
+  if (marcher.window >= 4)
     {
-      /* Inside: every pass has its whole window, and the one it comes from, in the picture. */
-      const bool inside
-          = marcher.at[N - 1] - R >= 0 && marcher.at[0] + R + ahead < m.height && y + ahead <= y1;
-      if (!inside)
+      const int inside = min (y1, N > 1 ? m.height - (N - 1) * (marcher.R + 1) : y1);
+      int position = N > 1 ? marcher.position[N - 1] : 0;
+      for (; y + 4 <= inside; y += 4)
         {
-          put (y, marcher.template step<N - 1> ());
-          y++;
-          continue;
-        }
-      int position[N];
+          uint2 in[4], out[4], old[N][4];
+          int free[4], place[4];
+          sb_wait_copies<MARCH_AHEAD - 4> ();
 #pragma unroll
-      for (int k = 0; k < N - 1; k++)
-        position[k] = (marcher.at[k + 1] + R + 1) % slots;
-      const char *enter = column + (size_t)(marcher.at[0] + R + 1) * m.stride;
-      const char *leave = column + (size_t)(marcher.at[0] - R) * m.stride;
-      int left = min (y1 - y, m.height - R - 1 - marcher.at[0]);
-      for (; left >= ahead; left -= ahead)
-        {
-          uint2 in[ahead], out[ahead];
-#pragma unroll
-          for (int u = 0; u < ahead; u++)
+          for (int u = 0; u < 4; u++)
             {
-              in[u] = __ldg ((const uint2 *)(enter + u * m.stride));
-              out[u] = __ldg ((const uint2 *)(leave + u * m.stride));
-            }
-          enter += ahead * m.stride;
-          leave += ahead * m.stride;
+              free[u] = RING ? marcher.gone : marcher.now;
+              in[u] = marcher.stream[marcher.now * 32];
+              out[u] = marcher.stream[(RING ? marcher.gone : MARCH_AHEAD + marcher.now) * 32];
+              marcher.now = marcher.next_in_stream (marcher.now);
+              marcher.gone = marcher.next_in_stream (marcher.gone);
+              place[u] = position;
 #pragma unroll
-          for (int u = 0; u < ahead; u++)
-            put (y + u, marcher.template step_inside<N - 1> (in[u], out[u], position));
-          y += ahead;
+              for (int k = 1; k < N; k++)
+                old[k][u] = marcher.slot (k, position);
+              position = marcher.next_in_ring (position);
+            }
+#pragma unroll
+          for (int u = 0; u < 4; u++)
+            {
+              Sample q = marcher.template make<0> (marcher.unpack (in[u]), out[u]);
+              if constexpr (N > 1)
+                {
+                  marcher.slot (1, place[u]) = marcher.pack (q);
+                  q = marcher.template make<1> (q, old[1][u]);
+                }
+              if constexpr (N > 2)
+                {
+                  marcher.slot (2, place[u]) = marcher.pack (q);
+                  q = marcher.template make<2> (q, old[2][u]);
+                }
+              if (PLAIN)
+                put_plain (q);
+              else
+                stage[u * 32] = marcher.pack (q);
+            }
+          if (!PLAIN && write)
+            finish_rows (m, x, y, stage, 4);
+#pragma unroll
+          for (int u = 0; u < 4; u++)
+            marcher.copy (free[u]);
+        }
+      if (y > y0)
+#pragma unroll
+        for (int k = 1; k < N; k++)
+          marcher.position[k] = position;
+    }
+#pragma unroll 1
+  for (; y < y1; y++)
+    {
+      const Sample q = marcher.template step<N - 1> ();
+      if (PLAIN)
+        put_plain (q);
+      else if (write)
+        {
+          stage[0] = marcher.pack (q);
+          finish_rows (m, x, y, stage, 1);
         }
     }
+  sb_wait_copies<0> ();
 }
+
+typedef void (*SbMarchKernel) (const SbMarch);
+
+/* By what is written: bytes; three channels; four. */
+#define MARCHES_OF(n, method, ring)                                                                \
+  {                                                                                                \
+    march_kernel<n, 3, method, ring, true>, march_kernel<n, 3, method, ring, false>,               \
+        march_kernel<n, 4, method, ring, false>                                                    \
+  }
+
+extern const SbMarchKernel sb_marches_1[5][3], sb_marches_2[2][3], sb_marches_3[2][3];

@@ -56,10 +56,20 @@ extern "C"
     size_t work_stride;
   } SbCudaBlur;
 
-  /* Sizes of a device that the launchers choose by; filled once. */
+  enum
+  {
+    SB_CUDA_AUTO,
+    SB_CUDA_NEVER,
+    SB_CUDA_ALWAYS, /* where it can be at all */
+  };
+
+  /* Sizes of a device that the launchers choose by; filled once. Tests force what is chosen by the
+   * device or by the radius: bulk to 0, march to other than SB_CUDA_AUTO. */
   typedef struct
   {
     int multiprocessors;
+    int bulk; /* copies in bulk */
+    int march;
     size_t shared_per_block; /* with opt-in */
     size_t shared_per_multiprocessor;
   } SbCudaLimits;

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+
+#pragma once
+
+#include "sb-cuda-kernels.h"
+
+#include "line.cuh"
+
+/* What the parts of the blur share: rows.cu and columns.cu filter lines that lie in shared memory
+ * (line.cuh), march.cu columns on the way down (march.cuh), small.cu lines shorter than a pass
+ * reaches; blur.cu chooses. */
+
+/* Windows up to here divide by the float forms; proven by the tests. */
+#define SB_MAX_FLOAT_WINDOW 187
+
+/* A launch over lines in shared memory. */
+struct SbJob
+{
+  SbCudaBlur blur;
+  SbWindow window;
+  int passes;
+  int first, last; /* lines: columns x or rows y, [first, last) */
+  int begin, end;  /* wanted part of each line */
+  int length;      /* of the picture along the line */
+  int halo;        /* samples before and after a segment's kept part */
+  int keep;        /* samples a segment keeps */
+  int segments;
+  int lines, log_lines; /* a block; a power of two */
+  int pitch;            /* pixels from line to line in shared memory */
+  int scan;             /* long windows */
+  int bulk;             /* the device copies in bulk */
+  int from_source, to_target;
+  int vertical;
+  const char *in;
+  char *out;
+  size_t work_stride;
+};
+
+/* How lines are cut: chunk is an index into sb_chunks. */
+struct SbPlan
+{
+  int chunk, threads, lines, segments, keep, halo;
+  size_t shared;
+  double cost;
+};
+
+#define SB_N_CHUNKS 2
+static const int sb_chunks[SB_N_CHUNKS] = { 15, 21 };
+/* Threads a block at most: bounds of the kernels' registers. */
+static const int sb_row_threads[SB_N_CHUNKS] = { 416, 320 };
+#define SB_COLUMN_THREADS 512
+
+/* Pixels that are bytes and stay so until the first pass has summed them. */
+__host__ __device__ static inline int
+sb_plain_source (const SbCudaBlur *b)
+{
+  return b->source.depth == 8 && b->opaque && !b->linear;
+}
+
+/* Results that are rounded to bytes and stored as they are. */
+__host__ __device__ static inline int
+sb_plain_target (const SbCudaBlur *b)
+{
+  return b->target.depth == 8 && b->opaque && !b->linear && b->mask == NULL;
+}
+
+cudaError_t sb_cuda_rows_prepare (const SbCudaLimits *limits);
+cudaError_t sb_cuda_rows (const SbJob *job, const SbPlan *plan, int method, cudaStream_t stream);
+cudaError_t sb_cuda_columns_prepare (const SbCudaLimits *limits);
+cudaError_t sb_cuda_columns (const SbJob *job, const SbPlan *plan, int method, cudaStream_t stream);
+cudaError_t sb_cuda_small_prepare (const SbCudaLimits *limits);
+/* All of the job's lines at once, without segments. */
+cudaError_t sb_cuda_small (const SbJob *job, cudaStream_t stream);
+
+cudaError_t sb_cuda_march_prepare (const SbCudaLimits *limits);
+int sb_cuda_march_can (const SbCudaLimits *limits, const SbCudaBlur *b);
+/* How many passes one march takes together. */
+int sb_cuda_march_passes (const SbCudaLimits *limits, const SbCudaBlur *b);
+cudaError_t sb_cuda_march (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *window,
+                           int method, cudaStream_t stream);

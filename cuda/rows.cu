@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "async.cuh"
+#include "blur.cuh"
+#include "pixel.cuh"
+
+/* Rows: a block filters one row, or a segment of it, in shared memory. Where the device copies in
+ * bulk one thread asks for the whole row and later stores it; elsewhere all copy 16 bytes at a
+ * time. Bytes lie in the upper half of the room for the pixels until the first pass has read them.
+ */
+
+extern __shared__ uint4 row_memory[];
+
+/* Loads and stores go in batches of independent accesses: a block has nothing else to hide their
+ * latency with. */
+#define BATCH 4
+
+/* Calls fetch (i) for a batch of this thread's items, then put (i, value) for each. */
+template <typename Fetch, typename Put>
+__device__ __forceinline__ void
+in_batches (int n, Fetch fetch, Put put)
+{
+  for (int i = threadIdx.x; i < n; i += BATCH * blockDim.x)
+    {
+      decltype (fetch (0)) value[BATCH];
+#pragma unroll
+      for (int u = 0; u < BATCH; u++)
+        if (i + u * (int)blockDim.x < n)
+          value[u] = fetch (i + u * (int)blockDim.x);
+#pragma unroll
+      for (int u = 0; u < BATCH; u++)
+        if (i + u * (int)blockDim.x < n)
+          put (i + u * (int)blockDim.x, value[u]);
+    }
+}
+
+/* bytes, a multiple of 16, as they are. Ends with a barrier. */
+__device__ __forceinline__ void
+load_whole (const SbJob &job, void *to, const char *from, int bytes)
+{
+#if SB_HAS_BULK
+  if (job.bulk)
+    {
+      __shared__ uint64_t loaded;
+      if (threadIdx.x == 0)
+        {
+          sb_bulk_init (&loaded);
+          sb_bulk_load (to, from, (uint32_t)bytes, &loaded);
+        }
+      __syncthreads ();
+      sb_bulk_wait (&loaded, 0);
+      return;
+    }
+#endif
+  in_batches (
+      bytes / 16, [&] (int i) { return __ldg ((const uint4 *)from + i); },
+      [&] (int i, uint4 v) { ((uint4 *)to)[i] = v; });
+  __syncthreads ();
+}
+
+/* Rows start at multiples of 256 bytes and so end in room to spare; start is a multiple of 4. Ends
+ * with a barrier. */
+__device__ __forceinline__ void
+load_row (const SbJob &job, uint2 *pixels, int y, int start, int len)
+{
+  const SbCudaBlur &b = job.blur;
+  const char *row = job.from_source ? (const char *)b.source.pixels + (size_t)y * b.source.stride
+                                    : job.in + (size_t)y * job.work_stride;
+  if (!job.from_source)
+    {
+      load_whole (job, pixels, row + 8 * (size_t)start, (len + 1) / 2 * 16);
+      return;
+    }
+  if (b.source.depth == 8)
+    in_batches ((len + 3) / 4,
+                [&] (int i) { return __ldg ((const uint4 *)(row + 4 * (size_t)start) + i); },
+                [&] (int i, uint4 v) {
+                  const uint2 p0 = sb_to_work (b, make_uint2 (v.x, 0));
+                  const uint2 p1 = sb_to_work (b, make_uint2 (v.y, 0));
+                  const uint2 p2 = sb_to_work (b, make_uint2 (v.z, 0));
+                  const uint2 p3 = sb_to_work (b, make_uint2 (v.w, 0));
+                  uint4 *to = (uint4 *)(pixels + 4 * i);
+                  to[0] = make_uint4 (p0.x, p0.y, p1.x, p1.y);
+                  to[1] = make_uint4 (p2.x, p2.y, p3.x, p3.y);
+                });
+  else
+    in_batches (
+        len, [&] (int i) { return __ldg ((const uint2 *)row + start + i); },
+        [&] (int i, uint2 v) { pixels[i] = sb_to_work (b, v); });
+  __syncthreads ();
+}
+
+/* After a barrier. */
+__device__ __forceinline__ void
+store_row (const SbJob &job, const uint2 *pixels, int y, int x0, int n)
+{
+  if (job.to_target)
+    {
+      if (sb_plain_target (&job.blur) && (x0 & 3) == 0)
+        {
+          uint32_t *row
+              = (uint32_t *)((char *)job.blur.target.pixels + (size_t)y * job.blur.target.stride)
+                + x0;
+          for (int i = threadIdx.x; i < n / 4; i += blockDim.x)
+            {
+              uint32_t v[4];
+#pragma unroll
+              for (int u = 0; u < 4; u++)
+                v[u] = sb_pack_8 (pixels[4 * i + u]) | 0xff000000u;
+              ((uint4 *)row)[i] = make_uint4 (v[0], v[1], v[2], v[3]);
+            }
+          if ((int)threadIdx.x < (n & 3))
+            {
+              const int i = (n & ~3) + threadIdx.x;
+              row[i] = sb_pack_8 (pixels[i]) | 0xff000000u;
+            }
+          return;
+        }
+      for (int i = threadIdx.x; i < n; i += blockDim.x)
+        sb_store_result (job.blur, x0 + i, y, pixels[i]);
+      return;
+    }
+  char *row = job.out + (size_t)y * job.work_stride + 8 * (size_t)x0;
+  /* x0 is a multiple of 8; so is n, unless the row ends there. */
+#if SB_HAS_BULK
+  if (job.bulk)
+    {
+      if (threadIdx.x == 0)
+        sb_bulk_store (row, pixels, (uint32_t)(n + 1) / 2 * 16);
+      return;
+    }
+#endif
+  in_batches ((n + 1) / 2, [&] (int i) { return ((const uint4 *)pixels)[i]; },
+              [&] (int i, uint4 v) { ((uint4 *)row)[i] = v; });
+}
+
+template <int C, int CHANNELS, int METHOD, bool BYTES>
+__global__ void
+__launch_bounds__ (C <= 15 ? 416 : 320, 3) row_kernel (const __grid_constant__ SbJob job)
+{
+  const int segment = (int)(blockIdx.x % (unsigned)job.segments);
+  const int y = job.first + (int)(blockIdx.x / (unsigned)job.segments);
+  const int keep0 = job.begin + segment * job.keep;
+  const int keep1 = min (keep0 + job.keep, job.end);
+  const int start = max (keep0 - job.halo, 0) & ~3;
+
+  SbLine line;
+  line.totals = row_memory;
+  line.sums = line.totals + 16;
+  line.pixels = (uint2 *)(line.sums + blockDim.x + 1);
+  line.len = min (keep1 + job.halo, job.length) - start;
+  line.thread = threadIdx.x;
+  line.threads = blockDim.x;
+  line.scan = job.scan;
+
+  SbSum<CHANNELS> own;
+  if (BYTES)
+    {
+      const uint32_t *raw = (const uint32_t *)(line.pixels + job.pitch / 2);
+      load_whole (job, (void *)raw,
+                  (const char *)job.blur.source.pixels + (size_t)y * job.blur.source.stride
+                      + 4 * (size_t)start,
+                  (line.len + 3) / 4 * 16);
+      own = sb_line_start<C, CHANNELS> (line, raw);
+      sb_line_pass<C, CHANNELS, METHOD> (line, raw, job.window, own);
+    }
+  else
+    {
+      load_row (job, line.pixels, y, start, line.len);
+      own = sb_line_start<C, CHANNELS> (line, line.pixels);
+    }
+  for (int pass = BYTES ? 1 : 0; pass < job.passes; pass++)
+    sb_line_pass<C, CHANNELS, METHOD> (line, line.pixels, job.window, own);
+
+#if SB_HAS_BULK
+  sb_bulk_fence ();
+#endif
+  __syncthreads ();
+  store_row (job, line.pixels + (keep0 - start), y, keep0, keep1 - keep0);
+}
+
+typedef void (*RowKernel) (const SbJob);
+
+#define ROWS_OF(c, m)                                                                              \
+  {                                                                                                \
+    row_kernel<c, 3, m, true>, row_kernel<c, 3, m, false>, row_kernel<c, 4, m, false>              \
+  }
+
+/* By method, and by how pixels come: bytes, three channels, four. Short chunks are for short
+ * windows. */
+static const RowKernel rows[4][3]
+    = { ROWS_OF (21, SB_METHOD_FLOAT), ROWS_OF (21, SB_METHOD_WHOLE),
+        ROWS_OF (21, SB_METHOD_FRACTION), ROWS_OF (15, SB_METHOD_FLOAT) };
+
+cudaError_t
+sb_cuda_rows_prepare (const SbCudaLimits *limits)
+{
+  cudaError_t status = cudaSuccess;
+  for (int i = 0; i < 4 * 3 && status == cudaSuccess; i++)
+    status = cudaFuncSetAttribute ((const void *)((const RowKernel *)rows)[i],
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   (int)limits->shared_per_block - 256);
+  return status;
+}
+
+cudaError_t
+sb_cuda_rows (const SbJob *job, const SbPlan *plan, int method, cudaStream_t stream)
+{
+  const int kind = !job->blur.opaque ? 2 : job->from_source && sb_plain_source (&job->blur) ? 0 : 1;
+  const unsigned blocks = (unsigned)(job->last - job->first) * (unsigned)job->segments;
+  rows[plan->chunk == 0 ? 3 : method][kind]<<<blocks, plan->threads, plan->shared, stream>>> (*job);
+  return cudaGetLastError ();
+}
