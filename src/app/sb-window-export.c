@@ -120,6 +120,16 @@ sb_window_export (SbWindow *self, gboolean then_close)
 
 /* --- Unsaved changes ------------------------------------------------------------------------- */
 
+static gboolean
+discard_cb (gpointer user_data)
+{
+  SbWindow *self = user_data;
+
+  if (self->document != NULL)
+    close_now (self);
+  return G_SOURCE_REMOVE;
+}
+
 static void
 answer_cb (SbWindow *self, const char *response)
 {
@@ -127,7 +137,8 @@ answer_cb (SbWindow *self, const char *response)
   if (g_str_equal (response, "discard"))
     {
       sb_document_cancel_export (self->document);
-      close_now (self);
+      /* The dialog closes first: it looks at the window it belongs to when it goes. */
+      g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, discard_cb, g_object_ref (self), g_object_unref);
     }
   else if (g_str_equal (response, "export"))
     sb_window_export (self, TRUE);
