@@ -55,7 +55,7 @@ exported_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   gboolean exported = sb_document_export_finish (SB_DOCUMENT (source), result, &error);
   gboolean modified = TRUE;
 
-  if (self->document != NULL)
+  if (!sb_window_is_closed (self))
     {
       g_object_get (self->document, "modified", &modified, NULL);
       if (!exported)
@@ -66,6 +66,8 @@ exported_cb (GObject *source, GAsyncResult *result, gpointer user_data)
       else
         tell_exported (self, export);
     }
+  else if (!exported && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    g_printerr ("softbox: %s\n", error->message);
   g_application_release (export->application);
   g_object_unref (export->application);
   g_object_unref (export->window);
@@ -106,7 +108,7 @@ chosen_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   SbWindow *self = SB_WINDOW (source);
   g_autoptr (SbExportChoice) choice = sb_export_dialog_finish (result);
 
-  if (choice != NULL && self->document != NULL)
+  if (choice != NULL && !sb_window_is_closed (self))
     start (self, choice->file, &choice->options, choice->corrected, GPOINTER_TO_INT (user_data));
 }
 

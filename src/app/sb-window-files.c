@@ -48,7 +48,7 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   g_autoptr (GError) error = NULL;
   gboolean loaded = sb_document_load_finish (SB_DOCUMENT (source), result, &error);
 
-  if (self == NULL)
+  if (self == NULL || sb_window_is_closed (self))
     {
       load_free (load);
       return;
@@ -266,7 +266,7 @@ copied_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   g_autoptr (GBytes) png = g_task_propagate_pointer (G_TASK (result), &error);
   g_autoptr (GdkContentProvider) content = NULL;
 
-  if (self->document == NULL) /* closed meanwhile */
+  if (sb_window_is_closed (self))
     return;
   if (png == NULL)
     {
@@ -332,7 +332,7 @@ pasted_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   g_autofree char *folder = NULL;
   g_autofree char *path = NULL;
 
-  if (self->document == NULL)
+  if (sb_window_is_closed (self))
     return;
   if (size >= 0)
     folder = g_dir_make_tmp ("softbox-XXXXXX", &error);
@@ -374,7 +374,7 @@ paste_stream_cb (GObject *source, GAsyncResult *result, gpointer user_data)
       = gdk_clipboard_read_finish (GDK_CLIPBOARD (source), result, NULL, &error);
   g_autoptr (GOutputStream) bytes = NULL;
 
-  if (self->document == NULL)
+  if (sb_window_is_closed (self))
     return;
   if (stream == NULL)
     {
@@ -394,7 +394,7 @@ paste_files_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   g_autoptr (GError) error = NULL;
   const GValue *value = gdk_clipboard_read_value_finish (GDK_CLIPBOARD (source), result, &error);
 
-  if (self->document == NULL)
+  if (sb_window_is_closed (self))
     return;
   if (value == NULL)
     paste_error (self, error->message);

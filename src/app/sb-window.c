@@ -662,6 +662,15 @@ sb_window_get_document (SbWindow *self)
 }
 
 gboolean
+sb_window_is_closed (SbWindow *self)
+{
+  g_return_val_if_fail (SB_IS_WINDOW (self), TRUE);
+
+  /* gtk_window_destroy() leaves the application, and disposes with the last reference only. */
+  return self->document == NULL || gtk_window_get_application (GTK_WINDOW (self)) == NULL;
+}
+
+gboolean
 sb_window_is_empty (SbWindow *self)
 {
   g_return_val_if_fail (SB_IS_WINDOW (self), FALSE);
