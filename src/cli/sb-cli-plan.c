@@ -82,7 +82,9 @@ plan_one (char *const *inputs, const char *output, GError **error)
   if (g_str_equal (output, "-"))
     return g_strdupv ((char *[]){ (char *)output, NULL });
 
-  if (stat (output, &status) == 0 && S_ISDIR (status.st_mode))
+  /* A slash at the end says folder, also where there is none yet. */
+  if ((*output != '\0' && G_IS_DIR_SEPARATOR (output[strlen (output) - 1]))
+      || (stat (output, &status) == 0 && S_ISDIR (status.st_mode)))
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY,
                    _ ("is a folder; name a file in it"));
