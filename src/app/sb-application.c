@@ -131,12 +131,15 @@ static void
 quit_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
 {
   SbApplication *self = user_data;
-  g_autoptr (GList) windows = g_list_copy (gtk_application_get_windows (GTK_APPLICATION (self)));
+  /* Closing one may destroy its dialogs, which are in the list too. */
+  GList *windows = g_list_copy_deep (gtk_application_get_windows (GTK_APPLICATION (self)),
+                                     (GCopyFunc)g_object_ref, NULL);
 
   /* Each asks about its own changes; without a window the program ends. */
   for (GList *item = windows; item != NULL; item = item->next)
     if (SB_IS_WINDOW (item->data))
       gtk_window_close (item->data);
+  g_list_free_full (windows, g_object_unref);
 }
 
 static void
