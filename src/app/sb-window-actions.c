@@ -276,7 +276,8 @@ sb_window_update_actions (SbWindow *self)
                 NULL);
 
   update (self, "export", has_picture && !exporting, NULL);
-  update (self, "export-to", has_picture && !exporting, NULL);
+  /* One that comes during another fails with an error, where a disabled one would be lost. */
+  update (self, "export-to", has_picture, NULL);
   update (self, "copy", has_picture, NULL);
   update (self, "set-edit", has_picture, NULL);
   update (self, "step", has_picture, NULL);
