@@ -277,6 +277,22 @@ sb_application_handle_local_options (GApplication *application, GVariantDict *di
   return -1;
 }
 
+/* A file of that name is meant where there is one, though the name may look like a URI. */
+static GFile *
+create_file (GApplicationCommandLine *command_line, const char *name)
+{
+  const char *folder = g_application_command_line_get_cwd (command_line);
+
+  if (folder != NULL)
+    {
+      g_autofree char *path = g_canonicalize_filename (name, folder);
+
+      if (g_file_test (path, G_FILE_TEST_EXISTS))
+        return g_file_new_for_path (path);
+    }
+  return g_application_command_line_create_file_for_arg (command_line, name);
+}
+
 /* In the first instance, also for a later one's command line. */
 static int
 sb_application_command_line (GApplication *application, GApplicationCommandLine *command_line)
@@ -294,8 +310,7 @@ sb_application_command_line (GApplication *application, GApplicationCommandLine 
   g_variant_dict_lookup (dict, G_OPTION_REMAINING, "^a&ay", &files);
   for (guint i = 0; files != NULL && files[i] != NULL; i++)
     {
-      g_autoptr (GFile) file
-          = g_application_command_line_create_file_for_arg (command_line, files[i]);
+      g_autoptr (GFile) file = create_file (command_line, files[i]);
       SbWindow *window = open_from_outside (self, file, device);
 
       if (animate)
