@@ -580,6 +580,8 @@ sb_canvas_init (SbCanvas *self)
   else
     {
       self->may_attach = g_strcmp0 (show, "copy") != 0;
+      if (self->may_attach && show != NULL && *show != '\0' && strcmp (show, "pbo") != 0)
+        g_warning ("SOFTBOX_SHOW: \"%s\" is none of pbo, copy, host; using pbo", show);
       sb_canvas_add_area (self);
     }
   describe (self);
