@@ -20,8 +20,7 @@
  * - in two phases, where they are large: all row groups of the tile, then all its strips, each
  *   phase spread over the threads, with the whole tile between them in memory. */
 
-#define CACHE_BYTES (704 << 10) /* of the second cache, for a marching tile */
-#define MARCH_ROWS  32
+#define MARCH_ROWS 32
 
 typedef struct
 {
@@ -212,7 +211,9 @@ blur_marching (const SbBlurJob *job, const SbRect *rect, gboolean *done, GError 
   const gint64 reach_h = tile->h.passes * tile->h.lag;
   const gint64 reach_v = tile->v.passes * tile->v.lag;
   const gint64 window = (gint64)odd_blocks ((gsize)span + MARCH_ROWS);
-  gint64 columns = CACHE_BYTES / (window * SB_VECTOR_BYTES) * SB_GROUP;
+  /* Of the second cache, what the rows on their way and the target's lines leave. */
+  const gint64 cache = (gint64)sb_memory_second_cache () * 9 / 16;
+  gint64 columns = cache / (window * SB_VECTOR_BYTES) * SB_GROUP;
 
   if (columns < 4 * reach_h && columns < rect->width)
     return TRUE;

@@ -74,3 +74,14 @@ sb_memory_physical (void)
     }
   return bytes;
 }
+
+gsize
+sb_memory_second_cache (void)
+{
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  const long bytes = sysconf (_SC_LEVEL2_CACHE_SIZE);
+  if (bytes > 0)
+    return (gsize)bytes;
+#endif
+  return (gsize)512 << 10;
+}

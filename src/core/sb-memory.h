@@ -20,4 +20,7 @@ void sb_memory_free (gpointer memory, gsize bytes);
  */
 guint64 sb_memory_physical (void);
 
+/* Bytes of a core's second cache, 512 KiB where the system does not say. */
+gsize sb_memory_second_cache (void);
+
 G_END_DECLS
