@@ -399,7 +399,7 @@ test_steep_curve (void)
   for (guint v = 0; v < 30000; v++)
     for (guint c = 0; c < 3; c++)
       {
-        tone->encode[c][v] = v < 29990 ? 0 : 300 * 257;
+        tone->encode[c][v] = v < 29990 ? 0 : 45 * 257;
         tone->encode8[c][v] = v < 29990 ? 0 : 45;
       }
   sb_blur_tone_init (small, tone);
