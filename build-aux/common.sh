@@ -10,9 +10,8 @@ build_packages='
     libpng-dev libjpeg62-turbo-dev libtiff-dev zlib1g-dev liblcms2-dev libzstd-dev
     libgtk-4-bin libgl1-mesa-dri libegl1 librsvg2-common adwaita-icon-theme fonts-dejavu-core'
 test_packages='
-    xvfb xdotool openbox x11-utils x11-apps imagemagick dbus-daemon at-spi2-core
-    python3-gi gir1.2-atspi-2.0 locales'
-ci_packages='clang clang-format llvm git'
+    xvfb xdotool openbox x11-utils imagemagick dbus-daemon at-spi2-core python3-gi locales'
+ci_packages='clang clang-format git'
 
 say() {
     printf '%s\n' "$*" >&2
