@@ -260,7 +260,8 @@ class Softbox:
                 f.write("%s=%s\n" % (key, value))
         self.dark = (settings or {}).get("style") == "'dark'"
         self.environment = dict(os.environ, XDG_CONFIG_HOME=self.folder, GSETTINGS_BACKEND="keyfile",
-                                G_DEBUG="fatal-warnings", NO_COLOR="1", **(env or {}))
+                                G_DEBUG="fatal-warnings", LC_ALL="C.UTF-8", LANGUAGE="",
+                                **(env or {}))
         self.scale = int((env or {}).get("GDK_SCALE", 1))
         self.log = open(self.folder + "/log", "w+b")
         self.out = open(self.folder + "/out", "w+b")
@@ -268,8 +269,6 @@ class Softbox:
         self.process = subprocess.Popen([SOFTBOX, *arguments], env=self.environment,
                                         stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.log)
         Softbox.running.append(self)
-        self.frames = {}
-        self.origins = {}
         if ready:
             self.wait_picture()
 

@@ -8,6 +8,7 @@ test-edit.py SOFTBOX SOFTBOX_CLI; runs under with-display.sh and speaks TAP."""
 import os
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True
 from harness import (GLib, Softbox, cli, click, content, equal, main, move, park, picture, press,
@@ -37,6 +38,8 @@ def drag_and_back(source):
         texts = drag(program, slider, (0.3, 0.4, 0.35, 0.45, 0.5))
         for text in texts:
             assert re.fullmatch(r"blur:radius=\d+(\.\d+)?", text), text
+        # Longer than what joins changes that are no drag.
+        time.sleep(1.2)
         seen = []
         for position in (0.3, 0.2):
             move(program.slider_point(slider, position))
