@@ -212,6 +212,18 @@ test_apply (void)
   g_assert_cmpuint (sb_history_get_state (history, 2).n_applied, ==, 1);
   push (history, "blur blur:radius=1", 1, "r", 2);
   assert_states (history, "Original | blur | blur | [blur blur:radius=1]");
+
+  /* Applied in place: no state of its own, and still so after coming back. */
+  g_autoptr (SbHistory) other = sb_history_new (0);
+  push (other, "blur", 0, "r", 0);
+  sb_history_apply (other);
+  sb_history_undo (other);
+  g_assert_cmpuint (sb_history_get_state (other, 0).n_applied, ==, 0);
+  sb_history_redo (other);
+  g_assert_cmpuint (sb_history_get_state (other, 1).n_applied, ==, 1);
+  sb_history_apply (other);
+  push (other, "blur blur:radius=1", 1, "r", 1);
+  assert_states (other, "Original | blur | [blur blur:radius=1]");
 }
 
 static void

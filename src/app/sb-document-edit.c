@@ -196,7 +196,7 @@ sb_document_apply (SbDocument *self)
   if (n_edits == self->n_applied)
     return;
   g_object_set (self, "animating", FALSE, NULL);
-  sb_history_close (self->history);
+  sb_history_apply (self->history);
   self->n_applied = n_edits;
   /* The same pixels, but the engine keeps the result of these edits from now on. */
   sb_document_want (self, g_get_monotonic_time (), TRUE);

@@ -482,6 +482,16 @@ sb_history_end_drag (SbHistory *self)
 }
 
 void
+sb_history_apply (SbHistory *self)
+{
+  g_return_if_fail (self != NULL);
+
+  State *state = state_at (self, self->cursor);
+  state->n_applied = state->edits->n_edits;
+  sb_history_close (self);
+}
+
+void
 sb_history_close (SbHistory *self)
 {
   g_return_if_fail (self != NULL);

@@ -42,6 +42,9 @@ void sb_history_push (SbHistory *history, SbEditList *edits, guint n_applied, co
                       const char *control, gint64 now);
 void sb_history_begin_drag (SbHistory *history, const char *control);
 void sb_history_end_drag (SbHistory *history);
+/* All edits of the state at the cursor count as applied from now on, also when it is come back to;
+ * the next push adds a state. */
+void sb_history_apply (SbHistory *history);
 /* The next push adds a state whatever it changes. */
 void sb_history_close (SbHistory *history);
 
