@@ -19,9 +19,12 @@ typedef struct
 
 /* --- The folder ------------------------------------------------------------------------------ */
 
+/* Remote folders are not asked, as that may take long: saving tells what is wrong with them. */
 static gboolean
 is_writable (GFile *folder)
 {
+  if (!g_file_is_native (folder))
+    return TRUE;
   g_autoptr (GFileInfo) info = g_file_query_info (
       folder, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE "," G_FILE_ATTRIBUTE_STANDARD_TYPE,
       G_FILE_QUERY_INFO_NONE, NULL, NULL);
@@ -51,6 +54,12 @@ choose_folder (SbDocument *document, GSettings *settings)
   return g_file_new_for_path (pictures == NULL ? g_get_home_dir () : pictures);
 }
 
+static gboolean
+is_there (GFile *file)
+{
+  return g_file_is_native (file) && g_file_query_exists (file, NULL);
+}
+
 static char *
 choose_name (SbDocument *document, GFile *folder)
 {
@@ -62,7 +71,7 @@ choose_name (SbDocument *document, GFile *folder)
       g_autofree char *name = sb_export_suggest_name (title == NULL ? "" : title, attempt);
       g_autoptr (GFile) file = g_file_get_child_for_display_name (folder, name, NULL);
 
-      if (file == NULL || !g_file_query_exists (file, NULL))
+      if (file == NULL || !is_there (file))
         return g_steal_pointer (&name);
     }
   /* The chooser asks before it is replaced. */
@@ -170,7 +179,7 @@ response_cb (GTask *task, int response)
   /* The chooser has asked about the name that was typed. */
   choice->options.overwrite = !choice->corrected;
 
-  if (choice->corrected && g_file_query_exists (choice->file, NULL))
+  if (choice->corrected && is_there (choice->file))
     ask_to_replace (task);
   else
     finish (task);

@@ -161,7 +161,7 @@ sb_window_open (SbWindow *self)
       g_clear_object (&folder);
       folder = g_file_new_for_uri (uri);
     }
-  if (folder != NULL && g_file_query_exists (folder, NULL))
+  if (folder != NULL && g_file_is_native (folder) && g_file_query_exists (folder, NULL))
     gtk_file_chooser_set_current_folder (chooser, folder, NULL);
 
   gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (native), TRUE);
@@ -322,6 +322,46 @@ paste_error (SbWindow *self, const char *reason)
   sb_window_report (self, error);
 }
 
+typedef struct
+{
+  SbWindow *window;
+  char *folder;
+} Paste;
+
+static void
+paste_written_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  Paste *paste = user_data;
+  SbWindow *self = paste->window;
+  g_autoptr (GError) error = NULL;
+  const gboolean written = g_file_replace_contents_finish (G_FILE (source), result, NULL, &error);
+
+  if (written && !sb_window_is_closed (self))
+    {
+      SbApplication *application = SB_APPLICATION (gtk_window_get_application (GTK_WINDOW (self)));
+      gboolean modified;
+      Load *load = g_new0 (Load, 1);
+      SbWindow *window = self;
+
+      g_object_get (self->document, "modified", &modified, NULL);
+      if (modified)
+        window = sb_window_new (application, (SbDevice){ .kind = SB_DEVICE_AUTO });
+      load->file = g_object_ref (G_FILE (source));
+      load->pasted = g_steal_pointer (&paste->folder);
+      start_load (window, load, self);
+    }
+  else
+    {
+      g_file_delete_async (G_FILE (source), G_PRIORITY_LOW, NULL, NULL, NULL);
+      g_rmdir (paste->folder); /* where nothing could be written */
+      if (!sb_window_is_closed (self))
+        paste_error (self, error->message);
+    }
+  g_object_unref (paste->window);
+  g_free (paste->folder);
+  g_free (paste);
+}
+
 /* The clipboard's bytes go through a file of their own, so that they are read like any other. */
 static void
 pasted_cb (GObject *source, GAsyncResult *result, gpointer user_data)
@@ -329,40 +369,29 @@ pasted_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   g_autoptr (SbWindow) self = user_data;
   g_autoptr (GError) error = NULL;
   gssize size = g_output_stream_splice_finish (G_OUTPUT_STREAM (source), result, &error);
-  g_autofree char *folder = NULL;
-  g_autofree char *path = NULL;
+  char *folder = NULL;
 
   if (sb_window_is_closed (self))
     return;
   if (size >= 0)
     folder = g_dir_make_tmp ("softbox-XXXXXX", &error);
-  if (folder != NULL)
+  if (folder == NULL)
     {
-      g_autofree char *name = g_strconcat (_ ("Pasted picture"), ".png", NULL);
-
-      path = g_build_filename (folder, name, NULL);
-      if (g_file_set_contents (
-              path, g_memory_output_stream_get_data (G_MEMORY_OUTPUT_STREAM (source)),
-              (gssize)g_memory_output_stream_get_data_size (G_MEMORY_OUTPUT_STREAM (source)),
-              &error))
-        {
-          SbApplication *application
-              = SB_APPLICATION (gtk_window_get_application (GTK_WINDOW (self)));
-          gboolean modified;
-          Load *load = g_new0 (Load, 1);
-          SbWindow *window = self;
-
-          g_object_get (self->document, "modified", &modified, NULL);
-          if (modified)
-            window = sb_window_new (application, (SbDevice){ .kind = SB_DEVICE_AUTO });
-          load->file = g_file_new_for_path (path);
-          load->pasted = g_steal_pointer (&folder);
-          start_load (window, load, self);
-          return;
-        }
-      g_rmdir (folder);
+      paste_error (self, error->message);
+      return;
     }
-  paste_error (self, error->message);
+
+  g_autofree char *name = g_strconcat (_ ("Pasted picture"), ".png", NULL);
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GBytes) bytes
+      = g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (source));
+  Paste *paste = g_new0 (Paste, 1);
+
+  paste->window = g_object_ref (self);
+  paste->folder = folder;
+  g_file_replace_contents_bytes_async (file, bytes, NULL, FALSE, G_FILE_CREATE_PRIVATE, NULL,
+                                       paste_written_cb, paste);
 }
 
 static void
