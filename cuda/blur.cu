@@ -39,22 +39,29 @@ shared_bytes (int threads, int lines, int pitch)
          + sizeof (uint2) * (size_t)lines * (size_t)pitch;
 }
 
-/* Columns are stored a pitch apart that spreads neighbouring columns over the banks. Segments may
- * start up to three samples early. */
+/* Pixels before the first of a line. */
 static int
-pitch_of (int len, int lines)
+pad_of (const SbCudaBlur *b)
+{
+  return (b->radius + 1 + 3) / 4 * 4;
+}
+
+/* Columns are stored a pitch apart that spreads neighbouring columns over the banks. Segments may
+ * start up to three samples early; a thread reads a chunk more than the window behind a line. */
+static int
+pitch_of (const SbCudaBlur *b, int len, int lines)
 {
   const int want = lines > 1 ? 16 / lines : 0;
-  return (len + 3 + 15) / 16 * 16 + want;
+  return (2 * pad_of (b) + SB_CHUNK + len + 3 + 15) / 16 * 16 + want;
 }
 
 /* Windows of more chunks than this are summed by prefixes over warps. */
 #define MAX_SUMMED_CHUNKS 14
 
 static int
-scans (const SbCudaBlur *b, int chunk)
+scans (const SbCudaBlur *b)
 {
-  return 2 * b->radius + 1 > MAX_SUMMED_CHUNKS * sb_chunks[chunk];
+  return 2 * b->radius + 1 > MAX_SUMMED_CHUNKS * SB_CHUNK;
 }
 
 /* The cheapest way to filter lines of `length` with passes of this reach: pixels computed, more
@@ -64,42 +71,36 @@ plan_lines (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, int l
             int halo, SbPlan *best)
 {
   best->cost = 0;
-  for (int k = 0; k < SB_N_CHUNKS; k++)
-    {
-      const int chunk = sb_chunks[k], most = vertical ? SB_COLUMN_THREADS : sb_row_threads[k];
-      const int resident = vertical ? 2 * SB_COLUMN_THREADS : 3 * most;
-      if (k == 0 && (vertical || b->fraction != 0 || 2 * b->radius + 1 > 3 * chunk))
-        continue;
-      for (int lines = vertical ? 8 : 1; lines >= 1; lines /= 2)
-        for (int segments = 1; segments <= 256;
-             segments = segments < 8 ? segments + 1 : segments * 2)
-          {
-            const int keep = ((wanted + segments - 1) / segments + 15) / 16 * 16;
-            const int len = keep + 2 * halo + 3 < length ? keep + 2 * halo + 3 : length;
-            const int unit = chunk * (vertical && !scans (b, k) ? 16 : 32);
-            int threads = (len + unit - 1) / unit * unit / chunk * lines;
-            threads = (threads + 31) / 32 * 32;
-            if (threads > most || threads % lines != 0)
-              continue;
-            const size_t shared = shared_bytes (threads, lines, pitch_of (len, lines));
-            if (shared + 1280 > limits->shared_per_block)
-              continue;
-            int blocks = (int)(limits->shared_per_multiprocessor / (shared + 1024));
-            if (blocks > resident / threads)
-              blocks = resident / threads;
-            if (blocks < 1)
-              continue;
-            const double busy = (double)blocks * threads;
-            double cost = (double)segments * threads / lines * chunk;
-            cost *= 1.0 + 300.0 / busy;
-            if (blocks < 2)
-              cost *= 1.3; /* nothing computes while it waits for memory */
-            if (vertical && lines < 8)
-              cost *= lines == 4 ? 1.1 : lines == 2 ? 1.5 : 3.0;
-            if (best->cost == 0 || cost < best->cost)
-              *best = (SbPlan){ k, threads, lines, segments, keep, halo, shared, cost };
-          }
-    }
+  const int most = vertical ? SB_COLUMN_THREADS : SB_ROW_THREADS;
+  const int resident = vertical ? 2 * SB_COLUMN_THREADS : 3 * SB_ROW_THREADS;
+  const int unit = SB_CHUNK * (vertical && !scans (b) ? 16 : 32);
+  for (int lines = vertical ? 8 : 1; lines >= 1; lines /= 2)
+    for (int segments = 1; segments <= 256; segments = segments < 8 ? segments + 1 : segments * 2)
+      {
+        const int keep = ((wanted + segments - 1) / segments + 15) / 16 * 16;
+        const int len = keep + 2 * halo + 3 < length ? keep + 2 * halo + 3 : length;
+        int threads = (len + unit - 1) / unit * unit / SB_CHUNK * lines;
+        threads = (threads + 31) / 32 * 32;
+        if (threads > most || threads % lines != 0)
+          continue;
+        const size_t shared = shared_bytes (threads, lines, pitch_of (b, len, lines));
+        if (shared + 1280 > limits->shared_per_block)
+          continue;
+        int blocks = (int)(limits->shared_per_multiprocessor / (shared + 1024));
+        if (blocks > resident / threads)
+          blocks = resident / threads;
+        if (blocks < 1)
+          continue;
+        const double busy = (double)blocks * threads;
+        double cost = (double)segments * threads / lines * SB_CHUNK;
+        cost *= 1.0 + 300.0 / busy;
+        if (blocks < 2)
+          cost *= 1.3; /* nothing computes while it waits for memory */
+        if (vertical && lines < 8)
+          cost *= lines == 4 ? 1.05 : lines == 2 ? 1.2 : 3.0;
+        if (best->cost == 0 || cost < best->cost)
+          *best = (SbPlan){ threads, lines, segments, keep, halo, shared, cost };
+      }
   return best->cost > 0;
 }
 
@@ -205,7 +206,8 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
       {
         const int len
             = job.keep + 2 * job.halo + 3 < job.length ? job.keep + 2 * job.halo + 3 : job.length;
-        job.pitch = pitch_of (len, job.lines);
+        job.pad = pad_of (b);
+        job.pitch = pitch_of (b, len, job.lines);
       }
       if (vertical)
         {
@@ -239,7 +241,7 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
         }
 
       job.vertical = vertical;
-      job.scan = !d.small && scans (b, d.plan.chunk);
+      job.scan = !d.small && scans (b);
       for (int launch = 0; launch < d.launches; launch++)
         {
           job.from_source = fresh;

@@ -27,6 +27,9 @@ struct SbJob
   int segments;
   int lines, log_lines; /* a block; a power of two */
   int pitch;            /* pixels from line to line in shared memory */
+  int pad;              /* of them before a line's first; a multiple of 4 */
+  int groups;           /* of columns: blocks of a segment */
+  int cluster;          /* blocks of a cluster */
   int scan;             /* long windows */
   int bulk;             /* the device copies in bulk */
   int from_source, to_target;
@@ -36,18 +39,17 @@ struct SbJob
   size_t work_stride;
 };
 
-/* How lines are cut: chunk is an index into sb_chunks. */
+/* How lines are cut. */
 struct SbPlan
 {
-  int chunk, threads, lines, segments, keep, halo;
+  int threads, lines, segments, keep, halo;
   size_t shared;
   double cost;
 };
 
-#define SB_N_CHUNKS 2
-static const int sb_chunks[SB_N_CHUNKS] = { 15, 21 };
-/* Threads a block at most: bounds of the kernels' registers. */
-static const int sb_row_threads[SB_N_CHUNKS] = { 416, 320 };
+/* Pixels a thread, and threads a block at most: bounds of the kernels' registers. */
+#define SB_CHUNK          21
+#define SB_ROW_THREADS    320
 #define SB_COLUMN_THREADS 512
 
 /* Pixels that are bytes and stay so until the first pass has summed them. */
@@ -67,7 +69,8 @@ sb_plain_target (const SbCudaBlur *b)
 cudaError_t sb_cuda_rows_prepare (const SbCudaLimits *limits);
 cudaError_t sb_cuda_rows (const SbJob *job, const SbPlan *plan, int method, cudaStream_t stream);
 cudaError_t sb_cuda_columns_prepare (const SbCudaLimits *limits);
-cudaError_t sb_cuda_columns (const SbJob *job, const SbPlan *plan, int method, cudaStream_t stream);
+/* Fills in groups and cluster. */
+cudaError_t sb_cuda_columns (SbJob *job, const SbPlan *plan, int method, cudaStream_t stream);
 cudaError_t sb_cuda_small_prepare (const SbCudaLimits *limits);
 /* All of the job's lines at once, without segments. */
 cudaError_t sb_cuda_small (const SbJob *job, cudaStream_t stream);

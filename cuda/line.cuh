@@ -184,8 +184,8 @@ template <int C, int CHANNELS> struct SbHeld
 /* What the threads of one line share. */
 struct SbLine
 {
-  uint2 *pixels;
-  int len;             /* at least the reach of a pass */
+  uint2 *pixels;       /* with R + 1 more before, and R + 1 + C after them */
+  int len;             /* at least R + 1 */
   int thread, threads; /* of this line; threads * C >= len; whole warps where scan is set */
   uint4 *sums;         /* of chunks: threads + 1 entries */
   uint4 *totals;       /* of warps' chunks, where scan is set */
@@ -197,29 +197,97 @@ template <int C, int CHANNELS, typename Pixel>
 __device__ __forceinline__ SbSum<CHANNELS>
 sb_line_start (const SbLine &line, const Pixel *pixels)
 {
-  const int base = line.thread * C;
+  const Pixel *from = pixels + min (line.thread * C, line.len - 1);
   SbSum<CHANNELS> own = {};
+  /* What the last chunk adds beyond the line's end is never asked for. */
 #pragma unroll
   for (int j = 0; j < C; j++)
-    if (base + j < line.len)
-      {
-        const Pixel p = pixels[base + j];
+    {
+      const Pixel p = from[j];
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-          own.c[c] += sb_channel (p, c);
-      }
+      for (int c = 0; c < CHANNELS; c++)
+        own.c[c] += sb_channel (p, c);
+    }
   return own;
 }
 
+/* What the edge rule makes up around the pixels, before the first pass. */
+template <typename Pixel>
+__device__ __forceinline__ void
+sb_line_pad (const SbLine &line, Pixel *pixels, const SbWindow &w)
+{
+  for (int i = line.thread; i <= w.radius; i += line.threads)
+    {
+      pixels[-1 - i] = pixels[w.mirror ? i : 0];
+      pixels[line.len + i] = pixels[line.len - 1 - (w.mirror ? i : 0)];
+    }
+}
+
+/* The same after a pass, by the threads that hold the outer results. */
+template <int C, int CHANNELS>
+__device__ __forceinline__ void
+sb_line_store_outer (const SbLine &line, const SbHeld<C, CHANNELS> &held, const SbWindow &w)
+{
+  const int base = line.thread * C, len = line.len;
+  uint2 last = make_uint2 (0, 0);
+  const int count = len - base;
+  uint2 *to = line.pixels + base;
+#pragma unroll
+  for (int j = 0; j < C; j++)
+    {
+      const uint2 p = held.get (j);
+      if (j < count)
+        to[j] = p;
+      if (j == count - 1)
+        last = p;
+    }
+  if (w.mirror)
+    {
+      /* What a thread wrote it can read. */
+#pragma unroll 1
+      for (int i = base; i < min (base + C, len); i++)
+        {
+          if (i <= w.radius)
+            line.pixels[-1 - i] = line.pixels[i];
+          if (i >= len - 1 - w.radius)
+            line.pixels[2 * len - 1 - i] = line.pixels[i];
+        }
+      return;
+    }
+  /* A warp may hold ends of several lines. */
+  const int lane = threadIdx.x & 31;
+  const uint2 first = held.get (0);
+  for (unsigned left = __ballot_sync (SB_FULL_WARP, base == 0); left != 0; left &= left - 1)
+    {
+      const int from = __ffs (left) - 1;
+      const uint2 p = make_uint2 (__shfl_sync (SB_FULL_WARP, first.x, from),
+                                  __shfl_sync (SB_FULL_WARP, first.y, from));
+      uint2 *to = (uint2 *)__shfl_sync (SB_FULL_WARP, (unsigned long long)line.pixels, from);
+      for (int i = lane; i <= w.radius; i += 32)
+        to[-1 - i] = p;
+    }
+  for (unsigned right = __ballot_sync (SB_FULL_WARP, base < len && base + C >= len); right != 0;
+       right &= right - 1)
+    {
+      const int from = __ffs (right) - 1;
+      const uint2 p = make_uint2 (__shfl_sync (SB_FULL_WARP, last.x, from),
+                                  __shfl_sync (SB_FULL_WARP, last.y, from));
+      uint2 *to
+          = (uint2 *)__shfl_sync (SB_FULL_WARP, (unsigned long long)(line.pixels + len), from);
+      for (int i = lane; i <= w.radius; i += 32)
+        to[i] = p;
+    }
+}
+
 /* One pass from `pixels` (the line's own, or its first pass's input, which may overlap them) to the
- * line's. Every thread of the block calls it; a barrier must follow before pixels are read. */
+ * line's; what lies around them is as the edge rule makes it up, and is so again afterwards. Every
+ * thread of the block calls it; a barrier must follow before pixels are read. */
 template <int C, int CHANNELS, int METHOD, typename Pixel>
 __device__ __forceinline__ void
 sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<CHANNELS> &own)
 {
   typedef SbSum<CHANNELS> Sum;
   const int len = line.len, base = line.thread * C;
-  const int reach = w.radius + (METHOD == SB_METHOD_FRACTION ? 1 : 0);
   const int lane = threadIdx.x & 31;
 
   if (line.scan)
@@ -257,57 +325,94 @@ sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<
     for (int c = 0; c < CHANNELS; c++)
       s.c[c] -= sb_channel (p, c);
   };
-  /* Adds the samples lo .. hi - 1, 0 <= lo <= hi <= len: whole chunks, and what is more or less
-   * than they at both ends. */
-  auto add_range = [&] (Sum &s, int lo, int hi) {
-    int a = (lo + C - 1) / C, b = hi / C;
-    if (a > b)
-      {
-        for (int i = lo; i < hi; i++)
-          add_one (s, i);
-        return;
-      }
-    if (2 * (a * C - lo) > C)
-      {
-        a--;
-        for (int i = a * C; i < lo; i++)
-          subtract_one (s, i);
-      }
-    else
-      for (int i = lo; i < a * C; i++)
-        add_one (s, i);
-    if (2 * (hi - b * C) > C && (b + 1) * C <= len)
-      {
-        b++;
-        for (int i = hi; i < b * C; i++)
-          subtract_one (s, i);
-      }
-    else
-      for (int i = b * C; i < hi; i++)
-        add_one (s, i);
+  /* Adds the chunks a .. b - 1. */
+  auto add_chunks = [&] (Sum &s, int a, int b) {
     if (line.scan)
       {
         s.add (line.sums[b]);
         s.subtract (line.sums[a]);
+#pragma unroll 1
         for (int i = a >> 5; i < b >> 5; i++)
           s.add (line.totals[i]);
       }
     else
+#pragma unroll 2
       for (int i = a; i < b; i++)
         s.add (line.sums[i]);
   };
+  Sum sum = {};
+  const int whole0 = w.radius / C, whole1 = (w.radius + 1) / C;
+  const bool inside = base - (whole0 + 1) * C >= 0 && base + (whole1 + 1) * C <= len;
+  if (__all_sync (SB_FULL_WARP, inside))
+    {
+      /* As add_range, of what is the same for all threads. */
+      const int part0 = w.radius - whole0 * C, part1 = w.radius + 1 - whole1 * C;
+      const bool more0 = 2 * part0 > C, more1 = 2 * part1 > C;
+      const int low = base - w.radius, high = base + w.radius + 1;
+      if (more0)
+#pragma unroll 1
+        for (int i = part0 - C; i < 0; i++)
+          subtract_one (sum, low + i);
+      else
+#pragma unroll 1
+        for (int i = 0; i < part0; i++)
+          add_one (sum, low + i);
+      if (more1)
+#pragma unroll 1
+        for (int i = 0; i < C - part1; i++)
+          subtract_one (sum, high + i);
+      else
+#pragma unroll 1
+        for (int i = -part1; i < 0; i++)
+          add_one (sum, high + i);
+      add_chunks (sum, line.thread - whole0 - (more0 ? 1 : 0),
+                  line.thread + whole1 + (more1 ? 1 : 0));
+    }
+  else if (base < len)
+    {
+      /* Of the line, whole chunks and what lies beside them; then what lies around it. */
+      const int lo = max (base - w.radius, 0), hi = min (base + w.radius + 1, len);
+      const int a = (lo + C - 1) / C, b = hi / C;
+#pragma unroll 1
+      for (int i = lo; i < min (a * C, hi); i++)
+        add_one (sum, i);
+#pragma unroll 1
+      for (int i = max (b * C, lo); i < hi && a <= b; i++)
+        add_one (sum, i);
+      if (a < b)
+        add_chunks (sum, a, b);
+      if (w.mirror)
+        {
+#pragma unroll 1
+          for (int i = base - w.radius; i < 0; i++)
+            add_one (sum, i);
+#pragma unroll 1
+          for (int i = len; i <= base + w.radius; i++)
+            add_one (sum, i);
+        }
+      else
+        {
+          const int before = max (w.radius - base, 0), after = max (base + w.radius + 1 - len, 0);
+          const Pixel p = pixels[0], q = pixels[len - 1];
+#pragma unroll
+          for (int c = 0; c < CHANNELS; c++)
+            sum.c[c] += (uint32_t)before * sb_channel (p, c) + (uint32_t)after * sb_channel (q, c);
+        }
+    }
 
+  /* What is made up beyond the line's end is never asked for. */
   SbHeld<C, CHANNELS> held;
-  auto slide = [&] (Sum sum, auto at) {
-    own = Sum{};
+  {
+    const int from = min (base, len - 1);
+    const Pixel *enters = pixels + from + w.radius + 1, *leaves = pixels + from - w.radius;
     Pixel left = {};
+    own = Sum{};
     if (METHOD == SB_METHOD_FRACTION)
-      left = pixels[at (base - w.radius - 1)];
+      left = leaves[-1];
 #pragma unroll
     for (int j = 0; j < C; j++)
       {
-        const Pixel enter = pixels[at (base + j + w.radius + 1)];
-        const Pixel leave = pixels[at (base + j - w.radius)];
+        const Pixel enter = enters[j], leave = leaves[j];
         uint32_t q[CHANNELS];
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
@@ -323,39 +428,13 @@ sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<
         left = leave;
         held.put (j, q);
       }
-  };
-
-  const bool inside = base - reach >= 0 && base + C + reach < len;
-  if (__all_sync (SB_FULL_WARP, inside))
-    {
-      Sum sum = {};
-      add_range (sum, base - w.radius, base + w.radius + 1);
-      slide (sum, [] (int i) { return i; });
-    }
-  else if (base < len)
-    {
-      Sum sum = {};
-      add_range (sum, max (base - w.radius, 0), min (base + w.radius + 1, len));
-      const int before = max (w.radius - base, 0), after = max (base + w.radius + 1 - len, 0);
-      if (w.mirror)
-        {
-          add_range (sum, 0, before);
-          add_range (sum, len - after, len);
-        }
-      else
-        {
-          const Pixel p = pixels[0], q = pixels[len - 1];
-#pragma unroll
-          for (int c = 0; c < CHANNELS; c++)
-            sum.c[c] += (uint32_t)before * sb_channel (p, c) + (uint32_t)after * sb_channel (q, c);
-        }
-      /* What the last chunk makes up beyond the line's end is never asked for. */
-      slide (sum, [&] (int i) { return sb_edge_near (min (i, len + w.radius), len, w.mirror); });
-    }
+  }
   __syncthreads ();
 
+  if (__any_sync (SB_FULL_WARP, base <= w.radius || base + C + w.radius >= len))
+    sb_line_store_outer<C, CHANNELS> (line, held, w);
+  else
 #pragma unroll
-  for (int j = 0; j < C; j++)
-    if (base + j < len)
+    for (int j = 0; j < C; j++)
       line.pixels[base + j] = held.get (j);
 }

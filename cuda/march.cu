@@ -7,12 +7,13 @@
 #define MAX_MARCH 3
 /* Fewer warps a multiprocessor than this cannot hide each other's latency. */
 #define MIN_WARPS 4
+/* More than this bring little. */
+#define ENOUGH_WARPS 7
 
-/* An SbWindow's sums of bytes and the like are of no concern here: method as line.cuh has it. */
 static SbMarchKernel
-kernel_of (int n, const SbCudaBlur *b, int method, int ring, int to_work)
+kernel_of (int n, const SbCudaBlur *b, int method, int ring, int plain)
 {
-  const int kind = !b->opaque ? 2 : !to_work && sb_plain_target (b) ? 0 : 1;
+  const int kind = !b->opaque ? 2 : plain ? 0 : 1;
   const int fraction = method == SB_METHOD_FRACTION ? 1 : 0;
   if (n == 3)
     return sb_marches_3[fraction][kind];
@@ -21,14 +22,34 @@ kernel_of (int n, const SbCudaBlur *b, int method, int ring, int to_work)
   return ring ? sb_marches_1[fraction][kind] : sb_marches_1[2 + method][kind];
 }
 
-/* Warps of a multiprocessor. */
+/* Warps of a multiprocessor, and how many of them a block has: those share a table. */
 static int
-warps_of (const SbCudaLimits *limits, int n, int radius, int ring)
+warps_of (const SbCudaLimits *limits, int n, int radius, int ring, int plain, size_t table,
+          int *a_block)
 {
-  const size_t bytes = sb_march_bytes (n, radius, ring) + 1024;
-  const size_t warps
-      = bytes > limits->shared_per_block ? 0 : limits->shared_per_multiprocessor / bytes;
-  return warps > 16 ? 16 : (int)warps;
+  const size_t bytes = sb_march_bytes (n, radius, ring, plain);
+  size_t best = 0;
+  for (int k = 1; k <= (table > 0 ? MARCH_MAX_WARPS : 1); k++)
+    {
+      const size_t block = bytes * (size_t)k + table;
+      if (block > limits->shared_per_block)
+        break;
+      const size_t warps = limits->shared_per_multiprocessor / (block + 1024) * (size_t)k;
+      if (warps > best)
+        {
+          best = warps;
+          *a_block = k;
+        }
+    }
+  return best > 16 ? 16 : (int)best;
+}
+
+/* The same without a table. */
+static int
+warps_at_least (const SbCudaLimits *limits, int n, int radius)
+{
+  int a_block;
+  return warps_of (limits, n, radius, 1, 1, 0, &a_block);
 }
 
 static int
@@ -36,7 +57,7 @@ rings (const SbCudaLimits *limits, int n, const SbCudaBlur *b)
 {
   return n > 1
          || (2 * b->radius + 1 <= SB_MAX_FLOAT_WINDOW
-             && warps_of (limits, 1, b->radius, 1) >= MIN_WARPS);
+             && warps_at_least (limits, 1, b->radius) >= MIN_WARPS);
 }
 
 int
@@ -45,7 +66,7 @@ sb_cuda_march_passes (const SbCudaLimits *limits, const SbCudaBlur *b)
   int n = b->passes < MAX_MARCH ? b->passes : MAX_MARCH;
   while (n > 1
          && (2 * b->radius + 1 > SB_MAX_FLOAT_WINDOW
-             || warps_of (limits, n, b->radius, 1) < MIN_WARPS))
+             || warps_at_least (limits, n, b->radius) < MIN_WARPS))
     n--;
   /* Even shares: 4 passes are 2 and 2. */
   const int launches = (b->passes + n - 1) / n;
@@ -107,23 +128,37 @@ sb_cuda_march (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *
         return cudaErrorInvalidValue;
 
       const int ring = rings (limits, n, b);
-      const size_t shared = sb_march_bytes (n, b->radius, ring);
-      const int columns = (m.last - m.first + 31) / 32;
-      const int warps = warps_of (limits, n, b->radius, ring);
+      const int plain = rest == 0 && sb_plain_target (b);
+      m.fast = rest == 0 && b->target.depth == 8 && b->mask == NULL
+               && (!b->linear || (b->tone.encode8_steps != NULL && b->tone.same));
+      size_t table = m.fast && b->linear ? MARCH_TABLE_BYTES : 0;
+      int a_block = 0;
+      int warps = warps_of (limits, n, b->radius, ring, plain, table, &a_block);
+      if (warps < 1 && table > 0)
+        {
+          m.fast = 0;
+          table = 0;
+          warps = warps_of (limits, n, b->radius, ring, plain, table, &a_block);
+        }
       if (warps < 1)
         return cudaErrorInvalidConfiguration;
-      /* As many segments as the device has room for at once, and no more than pay for their
-       * run-up: a wave that is not full costs as much as one that is. */
+      m.bytes = (int)sb_march_bytes (n, b->radius, ring, plain);
+      const size_t shared = table + (size_t)m.bytes * (size_t)a_block;
+      const int columns = (m.last - m.first + 32 * a_block - 1) / (32 * a_block);
+      /* A multiprocessor that holds the most warps is the last to finish; too few of them leave it
+       * waiting as long as enough would take. */
       const int runup = 2 * n * reach + n;
       const int rows = m.end - m.begin;
       double best = 0;
       int segments = 1;
       for (int s = 1; s <= rows && s <= 256; s++)
         {
-          const long long blocks = (long long)columns * s;
-          const long long room = (long long)limits->multiprocessors * warps;
-          const double waves = (double)((blocks + room - 1) / room);
-          const double cost = waves * ((rows + s - 1) / s + runup);
+          const int room = limits->multiprocessors;
+          const int load = (int)(((long long)columns * a_block * s + room - 1) / room);
+          const int waves = (load + warps - 1) / warps, last = load - (waves - 1) * warps;
+          const double busy = (double)(waves - 1) * (warps > ENOUGH_WARPS ? warps : ENOUGH_WARPS)
+                              + (last > ENOUGH_WARPS ? last : ENOUGH_WARPS);
+          const double cost = busy * ((rows + s - 1) / s + runup);
           if (best == 0 || cost < best)
             {
               best = cost;
@@ -132,7 +167,7 @@ sb_cuda_march (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *
         }
       m.rows = (rows + segments - 1) / segments;
       const dim3 grid ((unsigned)columns, (unsigned)((rows + m.rows - 1) / m.rows));
-      kernel_of (n, b, method, ring, rest > 0)<<<grid, 32, shared, stream>>> (m);
+      kernel_of (n, b, method, ring, plain)<<<grid, 32 * a_block, shared, stream>>> (m);
       const cudaError_t status = cudaGetLastError ();
       if (status != cudaSuccess)
         return status;

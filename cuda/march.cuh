@@ -10,16 +10,18 @@
  * one row a step, with up to three passes in a cascade. Rows stream from the picture into shared
  * memory MARCH_AHEAD rows before they are used; a pass slides its sum by the sample that enters and
  * the one that leaves, which lie in a ring in shared memory that only the column's own thread
- * touches: nothing ever waits at a barrier, and a block is one warp. Where even the ring of the
- * picture's rows is too long the rows that leave are read from memory (from the L2 cache, mostly) a
- * second time.
+ * touches: nothing ever waits at a barrier. A block is one warp, or as many as share a table. Where
+ * even the ring of the picture's rows is too long the rows that leave are read from memory (from
+ * the L2 cache, mostly) a second time.
  *
  * Level 0 is the picture, level k + 1 what pass k makes. Each ring holds the 2R + 1 samples of its
  * pass's window, at the same position in all of them.
  *
  * Needs a picture of more than 2R + 2 rows, so that edges never reach around twice. */
 
-#define MARCH_AHEAD 16
+#define MARCH_AHEAD(plain) ((plain) ? 16 : 12)
+#define MARCH_MAX_WARPS    8
+#define MARCH_TABLE_BYTES  (8192 * sizeof (uint16_t))
 
 struct SbMarch
 {
@@ -30,15 +32,18 @@ struct SbMarch
   size_t stride;
   int height, first, last; /* columns [first, last) */
   int begin, end, rows;    /* rows [begin, end), `rows` of them a segment */
+  int bytes;               /* shared memory of a warp */
+  int fast;                /* results are bytes that finish_8 can make */
 };
 
 /* Of one warp. */
 static inline size_t
-sb_march_bytes (int n, int radius, int ring)
+sb_march_bytes (int n, int radius, int ring, int plain)
 {
+  const size_t ahead = MARCH_AHEAD (plain);
   const size_t window = 2 * (size_t)radius + 1;
   return 32 * sizeof (uint2)
-         * ((ring ? window + MARCH_AHEAD : 2 * MARCH_AHEAD) + (size_t)(n - 1) * window + 4);
+         * ((ring ? window + ahead : 2 * ahead) + (size_t)(n - 1) * window + (plain ? 0 : 4));
 }
 
 /* Rows that are not just rounded to bytes: `count` of them, from y on. */
@@ -56,6 +61,49 @@ finish_rows (const SbMarch &m, int x, int y, const uint2 *stage, int count)
     }
 }
 
+/* round (p * 65535 / a) as sb_unpremultiply has it, for 0 < a: a float quotient is wrong by one at
+ * most, which the remainder tells. */
+static __device__ __forceinline__ uint32_t
+unpremultiply_by (uint32_t p, uint32_t a, float factor)
+{
+  const float x = __uint_as_float (p | 0x4b000000u) - 8388608.0f;
+  const uint32_t q = __float_as_uint (__fadd_rn (__fmul_rn (x, factor), 8388608.0f)) & 0x7fffffu;
+  const int rest = (int)(p * 65535u + (a >> 1) - q * a);
+  return min (q + (rest < 0 ? ~0u : rest >= (int)a ? 1u : 0u), 65535u);
+}
+
+/* Bytes of a result without a mask, encoded by a table of steps that is the same for all colours
+ * where the picture is linear. */
+template <int CHANNELS>
+static __device__ __forceinline__ uint32_t
+finish_8 (const SbMarch &m, const uint16_t *table, const uint32_t *q)
+{
+  uint32_t c[3] = { q[0], q[1], q[2] }, a = 65535;
+  if (CHANNELS > 3)
+    {
+      a = q[CHANNELS - 1];
+      /* What is opaque stays as it is. */
+      if (__any_sync (SB_FULL_WARP, a != 65535))
+        {
+          const float factor = __fdividef (65535.0f, (float)a);
+#pragma unroll
+          for (int i = 0; i < 3; i++)
+            c[i] = a == 0 ? 0 : unpremultiply_by (c[i], a, factor);
+        }
+    }
+  uint32_t v[3];
+#pragma unroll
+  for (int i = 0; i < 3; i++)
+    if (m.blur.linear)
+      {
+        const uint32_t e = table[c[i] >> 3];
+        v[i] = (e & 255) + ((c[i] & 7) >= (e >> 8) ? 1 : 0);
+      }
+    else
+      v[i] = sb_to_8 (c[i]);
+  return v[0] | v[1] << 8 | v[2] << 16 | (CHANNELS > 3 ? sb_to_8 (a) : 255) << 24;
+}
+
 template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
 {
   typedef SbSum<CHANNELS> Sum;
@@ -65,6 +113,10 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
     uint32_t c[CHANNELS];
   };
 
+  enum
+  {
+    AHEAD = MARCH_AHEAD (PLAIN)
+  };
   const SbMarch &m;
   const char *column; /* of this thread, row 0 */
   uint2 *stream;      /* [slot][lane] */
@@ -82,9 +134,9 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
   Marcher (const SbMarch &march, const char *column_, uint2 *memory)
       : m (march), column (column_), stream (memory), R (march.window.radius), n (march.height),
         window (2 * march.window.radius + 1),
-        length (RING ? 2 * march.window.radius + 1 + MARCH_AHEAD : MARCH_AHEAD)
+        length (RING ? 2 * march.window.radius + 1 + AHEAD : AHEAD)
   {
-    rings = stream + 32 * (RING ? length : 2 * MARCH_AHEAD);
+    rings = stream + 32 * (RING ? length : 2 * AHEAD);
   }
 
   __device__ __forceinline__ int
@@ -111,7 +163,7 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
   {
     sb_copy_8 (stream + slot * 32, row (wanted));
     if (!RING && wanted - window > origin)
-      sb_copy_8 (stream + (MARCH_AHEAD + slot) * 32, row (wanted - window));
+      sb_copy_8 (stream + (AHEAD + slot) * 32, row (wanted - window));
     sb_commit_copies ();
     wanted++;
   }
@@ -119,9 +171,9 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
   __device__ __forceinline__ uint2
   take (uint2 *leave)
   {
-    sb_wait_copies<MARCH_AHEAD - 1> ();
+    sb_wait_copies<AHEAD - 1> ();
     const uint2 p = stream[now * 32];
-    *leave = stream[(RING ? gone : MARCH_AHEAD + now) * 32];
+    *leave = stream[(RING ? gone : AHEAD + now) * 32];
     copy (RING ? gone : now);
     now = next_in_stream (now);
     gone = next_in_stream (gone);
@@ -221,8 +273,8 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
       {
         wanted = origin = y - R - 1;
         now = 0;
-        gone = RING ? MARCH_AHEAD : 0;
-        for (int i = 0; i < MARCH_AHEAD; i++)
+        gone = RING ? AHEAD : 0;
+        for (int i = 0; i < AHEAD; i++)
           copy (i);
         uint2 unused;
         left[0] = take (&unused);
@@ -289,16 +341,28 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
 extern __shared__ uint4 march_memory[];
 
 template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN>
-__global__ void __launch_bounds__ (32) march_kernel (const __grid_constant__ SbMarch m)
+__global__ void
+__launch_bounds__ (PLAIN ? 32 : 32 * MARCH_MAX_WARPS)
+    march_kernel (const __grid_constant__ SbMarch m)
 {
-  const int lane = threadIdx.x;
-  const int x = m.first + blockIdx.x * 32 + lane;
+  const int lane = threadIdx.x & 31;
+  const int x = m.first + blockIdx.x * blockDim.x + threadIdx.x;
   const int y0 = m.begin + blockIdx.y * m.rows;
   const int y1 = min (y0 + m.rows, m.end);
-  uint2 *stage = (uint2 *)march_memory + lane;
+  const uint16_t *table = (const uint16_t *)march_memory;
+  char *memory = (char *)march_memory + (threadIdx.x >> 5) * m.bytes;
+  if (!PLAIN && m.fast && m.blur.linear)
+    {
+      for (int i = threadIdx.x; i < (int)(MARCH_TABLE_BYTES / 16); i += blockDim.x)
+        march_memory[i] = __ldg ((const uint4 *)m.blur.tone.encode8_steps + i);
+      memory += MARCH_TABLE_BYTES;
+      __syncthreads ();
+    }
+  constexpr int ahead = MARCH_AHEAD (PLAIN);
+  uint2 *stage = (uint2 *)memory + lane;
   /* Columns beyond the last work along on the last one. */
   Marcher<N, CHANNELS, METHOD, RING, PLAIN> marcher (m, m.in + 8 * (size_t)min (x, m.last - 1),
-                                                     (uint2 *)march_memory + 4 * 32 + lane);
+                                                     stage + (PLAIN ? 0 : 4 * 32));
   typedef typename Marcher<N, CHANNELS, METHOD, RING, PLAIN>::Sample Sample;
   const bool write
       = m.out != NULL ? x < m.last : x < m.last && x >= m.blur.x && x < m.blur.x + m.blur.width;
@@ -308,9 +372,11 @@ __global__ void __launch_bounds__ (32) march_kernel (const __grid_constant__ SbM
   marcher.template start<N - 1> (y0);
 
   char *to = (char *)m.blur.target.pixels + (size_t)y0 * m.blur.target.stride + 4 * (size_t)x;
-  auto put_plain = [&] (const Sample &q) {
+  auto put_8 = [&] (const Sample &q) {
     uint32_t v;
-    if (METHOD == SB_METHOD_FLOAT)
+    if (!PLAIN)
+      v = finish_8<CHANNELS> (m, table, q.c);
+    else if (METHOD == SB_METHOD_FLOAT)
       v = __byte_perm (q.c[0], q.c[1], 0x7740) + (q.c[2] << 16 | 0xff000000u);
     else
       v = sb_pack_8 (marcher.pack (q)) | 0xff000000u;
@@ -329,13 +395,13 @@ __global__ void __launch_bounds__ (32) march_kernel (const __grid_constant__ SbM
         {
           uint2 in[4], out[4], old[N][4];
           int free[4], place[4];
-          sb_wait_copies<MARCH_AHEAD - 4> ();
+          sb_wait_copies<ahead - 4> ();
 #pragma unroll
           for (int u = 0; u < 4; u++)
             {
               free[u] = RING ? marcher.gone : marcher.now;
               in[u] = marcher.stream[marcher.now * 32];
-              out[u] = marcher.stream[(RING ? marcher.gone : MARCH_AHEAD + marcher.now) * 32];
+              out[u] = marcher.stream[(RING ? marcher.gone : ahead + marcher.now) * 32];
               marcher.now = marcher.next_in_stream (marcher.now);
               marcher.gone = marcher.next_in_stream (marcher.gone);
               place[u] = position;
@@ -358,12 +424,12 @@ __global__ void __launch_bounds__ (32) march_kernel (const __grid_constant__ SbM
                   marcher.slot (2, place[u]) = marcher.pack (q);
                   q = marcher.template make<2> (q, old[2][u]);
                 }
-              if (PLAIN)
-                put_plain (q);
+              if (PLAIN || m.fast)
+                put_8 (q);
               else
                 stage[u * 32] = marcher.pack (q);
             }
-          if (!PLAIN && write)
+          if (!PLAIN && !m.fast && write)
             finish_rows (m, x, y, stage, 4);
 #pragma unroll
           for (int u = 0; u < 4; u++)
@@ -378,8 +444,8 @@ __global__ void __launch_bounds__ (32) march_kernel (const __grid_constant__ SbM
   for (; y < y1; y++)
     {
       const Sample q = marcher.template step<N - 1> ();
-      if (PLAIN)
-        put_plain (q);
+      if (PLAIN || m.fast)
+        put_8 (q);
       else if (write)
         {
           stage[0] = marcher.pack (q);

@@ -136,7 +136,7 @@ store_row (const SbJob &job, const uint2 *pixels, int y, int x0, int n)
 
 template <int C, int CHANNELS, int METHOD, bool BYTES>
 __global__ void
-__launch_bounds__ (C <= 15 ? 416 : 320, 3) row_kernel (const __grid_constant__ SbJob job)
+__launch_bounds__ (SB_ROW_THREADS, 3) row_kernel (const __grid_constant__ SbJob job)
 {
   const int segment = (int)(blockIdx.x % (unsigned)job.segments);
   const int y = job.first + (int)(blockIdx.x / (unsigned)job.segments);
@@ -147,7 +147,8 @@ __launch_bounds__ (C <= 15 ? 416 : 320, 3) row_kernel (const __grid_constant__ S
   SbLine line;
   line.totals = row_memory;
   line.sums = line.totals + 16;
-  line.pixels = (uint2 *)(line.sums + blockDim.x + 1);
+  uint2 *memory = (uint2 *)(line.sums + blockDim.x + 1);
+  line.pixels = memory + job.pad;
   line.len = min (keep1 + job.halo, job.length) - start;
   line.thread = threadIdx.x;
   line.threads = blockDim.x;
@@ -156,21 +157,23 @@ __launch_bounds__ (C <= 15 ? 416 : 320, 3) row_kernel (const __grid_constant__ S
   SbSum<CHANNELS> own;
   if (BYTES)
     {
-      const uint32_t *raw = (const uint32_t *)(line.pixels + job.pitch / 2);
-      load_whole (job, (void *)raw,
+      uint32_t *raw = (uint32_t *)(memory + job.pitch / 2) + job.pad;
+      load_whole (job, raw,
                   (const char *)job.blur.source.pixels + (size_t)y * job.blur.source.stride
                       + 4 * (size_t)start,
                   (line.len + 3) / 4 * 16);
+      sb_line_pad (line, raw, job.window);
       own = sb_line_start<C, CHANNELS> (line, raw);
-      sb_line_pass<C, CHANNELS, METHOD> (line, raw, job.window, own);
+      sb_line_pass<C, CHANNELS, METHOD> (line, (const uint32_t *)raw, job.window, own);
     }
   else
     {
       load_row (job, line.pixels, y, start, line.len);
+      sb_line_pad (line, line.pixels, job.window);
       own = sb_line_start<C, CHANNELS> (line, line.pixels);
     }
   for (int pass = BYTES ? 1 : 0; pass < job.passes; pass++)
-    sb_line_pass<C, CHANNELS, METHOD> (line, line.pixels, job.window, own);
+    sb_line_pass<C, CHANNELS, METHOD> (line, (const uint2 *)line.pixels, job.window, own);
 
 #if SB_HAS_BULK
   sb_bulk_fence ();
@@ -181,22 +184,21 @@ __launch_bounds__ (C <= 15 ? 416 : 320, 3) row_kernel (const __grid_constant__ S
 
 typedef void (*RowKernel) (const SbJob);
 
-#define ROWS_OF(c, m)                                                                              \
+#define ROWS_OF(m)                                                                                 \
   {                                                                                                \
-    row_kernel<c, 3, m, true>, row_kernel<c, 3, m, false>, row_kernel<c, 4, m, false>              \
+    row_kernel<SB_CHUNK, 3, m, true>, row_kernel<SB_CHUNK, 3, m, false>,                           \
+        row_kernel<SB_CHUNK, 4, m, false>                                                          \
   }
 
-/* By method, and by how pixels come: bytes, three channels, four. Short chunks are for short
- * windows. */
-static const RowKernel rows[4][3]
-    = { ROWS_OF (21, SB_METHOD_FLOAT), ROWS_OF (21, SB_METHOD_WHOLE),
-        ROWS_OF (21, SB_METHOD_FRACTION), ROWS_OF (15, SB_METHOD_FLOAT) };
+/* By method, and by how pixels come: bytes, three channels, four. */
+static const RowKernel rows[3][3]
+    = { ROWS_OF (SB_METHOD_FLOAT), ROWS_OF (SB_METHOD_WHOLE), ROWS_OF (SB_METHOD_FRACTION) };
 
 cudaError_t
 sb_cuda_rows_prepare (const SbCudaLimits *limits)
 {
   cudaError_t status = cudaSuccess;
-  for (int i = 0; i < 4 * 3 && status == cudaSuccess; i++)
+  for (int i = 0; i < 3 * 3 && status == cudaSuccess; i++)
     status = cudaFuncSetAttribute ((const void *)((const RowKernel *)rows)[i],
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    (int)limits->shared_per_block - 256);
@@ -208,6 +210,6 @@ sb_cuda_rows (const SbJob *job, const SbPlan *plan, int method, cudaStream_t str
 {
   const int kind = !job->blur.opaque ? 2 : job->from_source && sb_plain_source (&job->blur) ? 0 : 1;
   const unsigned blocks = (unsigned)(job->last - job->first) * (unsigned)job->segments;
-  rows[plan->chunk == 0 ? 3 : method][kind]<<<blocks, plan->threads, plan->shared, stream>>> (*job);
+  rows[method][kind]<<<blocks, plan->threads, plan->shared, stream>>> (*job);
   return cudaGetLastError ();
 }

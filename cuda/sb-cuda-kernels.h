@@ -35,6 +35,7 @@ extern "C"
     const uint16_t *encode;        /* 3 x 65536 */
     const uint16_t *decode8;       /* 3 x 256 */
     const uint16_t *encode8_steps; /* 3 x 8192, or NULL where a curve is too steep for them */
+    int same;                      /* the three channels' steps are equal */
   } SbCudaTone;
 
   /* One blur. `work` and `work2` hold RGBA at 16 bits, work_stride bytes a row, work_rows rows;

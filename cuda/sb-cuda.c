@@ -311,6 +311,10 @@ load_tone (SbBackend *self, const SbTone *tone, GError **error)
   self->tone_tables.encode = (const guint16 *)places[1];
   self->tone_tables.decode8 = (const guint16 *)places[2];
   self->tone_tables.encode8_steps = gentle ? (const guint16 *)places[3] : NULL;
+  self->tone_tables.same = TRUE;
+  for (int c = 1; c < 3; c++)
+    if (memcmp (steps, steps + 8192 * c, 8192 * sizeof (guint16)) != 0)
+      self->tone_tables.same = FALSE;
   self->tone = tone;
   return TRUE;
 }
