@@ -59,9 +59,9 @@ pitch_of (const SbCudaBlur *b, int len, int lines)
 #define MAX_SUMMED_CHUNKS 14
 
 static int
-scans (const SbCudaBlur *b)
+scans (const SbCudaBlur *b, int chunk)
 {
-  return 2 * b->radius + 1 > MAX_SUMMED_CHUNKS * SB_CHUNK;
+  return 2 * b->radius + 1 > MAX_SUMMED_CHUNKS * chunk;
 }
 
 /* The cheapest way to filter lines of `length` with passes of this reach: pixels computed, more
@@ -71,15 +71,20 @@ plan_lines (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, int l
             int halo, SbPlan *best)
 {
   best->cost = 0;
-  const int most = vertical ? SB_COLUMN_THREADS : SB_ROW_THREADS;
-  const int resident = vertical ? 2 * SB_COLUMN_THREADS : 3 * SB_ROW_THREADS;
-  const int unit = SB_CHUNK * (vertical && !scans (b) ? 16 : 32);
+  const int window = 2 * b->radius + 1;
+  const int plain = !vertical && b->fraction == 0 && b->passes > 1 && sb_plain_source (b);
+  const int chunk = plain && window > SB_SHORT_CHUNK && window <= 3 * SB_SHORT_CHUNK
+                        ? SB_SHORT_CHUNK
+                        : SB_CHUNK;
+  const int most = vertical ? SB_COLUMN_THREADS : SB_ROW_THREADS (chunk);
+  const int resident = vertical ? 2 * SB_COLUMN_THREADS : 3 * most;
+  const int unit = chunk * (vertical && !scans (b, chunk) ? 16 : 32);
   for (int lines = vertical ? 8 : 1; lines >= 1; lines /= 2)
     for (int segments = 1; segments <= 256; segments = segments < 8 ? segments + 1 : segments * 2)
       {
         const int keep = ((wanted + segments - 1) / segments + 15) / 16 * 16;
         const int len = keep + 2 * halo + 3 < length ? keep + 2 * halo + 3 : length;
-        int threads = (len + unit - 1) / unit * unit / SB_CHUNK * lines;
+        int threads = (len + unit - 1) / unit * unit / chunk * lines;
         threads = (threads + 31) / 32 * 32;
         if (threads > most || threads % lines != 0)
           continue;
@@ -92,14 +97,14 @@ plan_lines (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, int l
         if (blocks < 1)
           continue;
         const double busy = (double)blocks * threads;
-        double cost = (double)segments * threads / lines * SB_CHUNK;
+        double cost = (double)segments * threads / lines * chunk;
         cost *= 1.0 + 300.0 / busy;
         if (blocks < 2)
           cost *= 1.3; /* nothing computes while it waits for memory */
         if (vertical && lines < 8)
           cost *= lines == 4 ? 1.05 : lines == 2 ? 1.2 : 3.0;
         if (best->cost == 0 || cost < best->cost)
-          *best = (SbPlan){ threads, lines, segments, keep, halo, shared, cost };
+          *best = (SbPlan){ chunk, threads, lines, segments, keep, halo, shared, cost };
       }
   return best->cost > 0;
 }
@@ -241,7 +246,7 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
         }
 
       job.vertical = vertical;
-      job.scan = !d.small && scans (b);
+      job.scan = !d.small && scans (b, d.plan.chunk);
       for (int launch = 0; launch < d.launches; launch++)
         {
           job.from_source = fresh;

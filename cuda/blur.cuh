@@ -39,18 +39,20 @@ struct SbJob
   size_t work_stride;
 };
 
-/* How lines are cut. */
+/* How lines are cut; chunk is the number of pixels a thread has. */
 struct SbPlan
 {
-  int threads, lines, segments, keep, halo;
+  int chunk, threads, lines, segments, keep, halo;
   size_t shared;
   double cost;
 };
 
-/* Pixels a thread, and threads a block at most: bounds of the kernels' registers. */
-#define SB_CHUNK          21
-#define SB_ROW_THREADS    320
-#define SB_COLUMN_THREADS 512
+/* Chunks: short ones for rows and windows that are a little more than one or two of them. Threads a
+ * block at most: bounds of the kernels' registers. */
+#define SB_CHUNK              21
+#define SB_SHORT_CHUNK        15
+#define SB_ROW_THREADS(chunk) ((chunk) == SB_SHORT_CHUNK ? 416 : 320)
+#define SB_COLUMN_THREADS     512
 
 /* Pixels that are bytes and stay so until the first pass has summed them. */
 __host__ __device__ static inline int

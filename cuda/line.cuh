@@ -197,17 +197,18 @@ template <int C, int CHANNELS, typename Pixel>
 __device__ __forceinline__ SbSum<CHANNELS>
 sb_line_start (const SbLine &line, const Pixel *pixels)
 {
-  const Pixel *from = pixels + min (line.thread * C, line.len - 1);
+  const Pixel *from = pixels + line.thread * C;
+  const int count = line.len - line.thread * C;
   SbSum<CHANNELS> own = {};
-  /* What the last chunk adds beyond the line's end is never asked for. */
 #pragma unroll
   for (int j = 0; j < C; j++)
-    {
-      const Pixel p = from[j];
+    if (j < count)
+      {
+        const Pixel p = from[j];
 #pragma unroll
-      for (int c = 0; c < CHANNELS; c++)
-        own.c[c] += sb_channel (p, c);
-    }
+        for (int c = 0; c < CHANNELS; c++)
+          own.c[c] += sb_channel (p, c);
+      }
   return own;
 }
 
@@ -319,12 +320,6 @@ sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<
     for (int c = 0; c < CHANNELS; c++)
       s.c[c] += sb_channel (p, c);
   };
-  auto subtract_one = [&] (Sum &s, int i) {
-    const Pixel p = pixels[i];
-#pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-      s.c[c] -= sb_channel (p, c);
-  };
   /* Adds the chunks a .. b - 1. */
   auto add_chunks = [&] (Sum &s, int a, int b) {
     if (line.scan)
@@ -345,26 +340,23 @@ sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<
   const bool inside = base - (whole0 + 1) * C >= 0 && base + (whole1 + 1) * C <= len;
   if (__all_sync (SB_FULL_WARP, inside))
     {
-      /* As add_range, of what is the same for all threads. */
+      /* Whole chunks, and what is less or more than they at both ends: the same for all threads.
+       */
       const int part0 = w.radius - whole0 * C, part1 = w.radius + 1 - whole1 * C;
       const bool more0 = 2 * part0 > C, more1 = 2 * part1 > C;
-      const int low = base - w.radius, high = base + w.radius + 1;
-      if (more0)
-#pragma unroll 1
-        for (int i = part0 - C; i < 0; i++)
-          subtract_one (sum, low + i);
-      else
-#pragma unroll 1
-        for (int i = 0; i < part0; i++)
-          add_one (sum, low + i);
-      if (more1)
-#pragma unroll 1
-        for (int i = 0; i < C - part1; i++)
-          subtract_one (sum, high + i);
-      else
-#pragma unroll 1
-        for (int i = -part1; i < 0; i++)
-          add_one (sum, high + i);
+      const int low = base - w.radius - (more0 ? C - part0 : 0);
+      const int high = base + w.radius + 1 - (more1 ? 0 : part1);
+      Sum beside0 = {}, beside1 = {};
+#pragma unroll 4
+      for (int i = 0; i < (more0 ? C - part0 : part0); i++)
+        add_one (beside0, low + i);
+#pragma unroll 4
+      for (int i = 0; i < (more1 ? C - part1 : part1); i++)
+        add_one (beside1, high + i);
+#pragma unroll
+      for (int c = 0; c < CHANNELS; c++)
+        sum.c[c] += (more0 ? 0u - beside0.c[c] : beside0.c[c])
+                    + (more1 ? 0u - beside1.c[c] : beside1.c[c]);
       add_chunks (sum, line.thread - whole0 - (more0 ? 1 : 0),
                   line.thread + whole1 + (more1 ? 1 : 0));
     }

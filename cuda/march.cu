@@ -7,8 +7,8 @@
 #define MAX_MARCH 3
 /* Fewer warps a multiprocessor than this cannot hide each other's latency. */
 #define MIN_WARPS 4
-/* More than this bring little. */
-#define ENOUGH_WARPS 7
+/* More than this bring little; more of those that read all rows twice. */
+#define ENOUGH_WARPS(ring) ((ring) ? 7 : 11)
 
 static SbMarchKernel
 kernel_of (int n, const SbCudaBlur *b, int method, int ring, int plain)
@@ -124,6 +124,10 @@ sb_cuda_march (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *
       m.end = b->y + b->height + rest * reach;
       if (m.end > m.height)
         m.end = m.height;
+      m.top = b->y - (rest + n) * reach > 0 ? b->y - (rest + n) * reach : 0;
+      m.bottom = b->y + b->height + (rest + n) * reach - 1;
+      if (m.bottom > m.height - 1)
+        m.bottom = m.height - 1;
       if (rest > 0 && work[!now] == NULL)
         return cudaErrorInvalidValue;
 
@@ -147,7 +151,7 @@ sb_cuda_march (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *
       const int columns = (m.last - m.first + 32 * a_block - 1) / (32 * a_block);
       /* A multiprocessor that holds the most warps is the last to finish; too few of them leave it
        * waiting as long as enough would take. */
-      const int runup = 2 * n * reach + n;
+      const int runup = 2 * n * reach + n, enough = ENOUGH_WARPS (ring);
       const int rows = m.end - m.begin;
       double best = 0;
       int segments = 1;
@@ -156,8 +160,8 @@ sb_cuda_march (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *
           const int room = limits->multiprocessors;
           const int load = (int)(((long long)columns * a_block * s + room - 1) / room);
           const int waves = (load + warps - 1) / warps, last = load - (waves - 1) * warps;
-          const double busy = (double)(waves - 1) * (warps > ENOUGH_WARPS ? warps : ENOUGH_WARPS)
-                              + (last > ENOUGH_WARPS ? last : ENOUGH_WARPS);
+          const double busy = (double)(waves - 1) * (warps > enough ? warps : enough)
+                              + (last > enough ? last : enough);
           const double cost = busy * ((rows + s - 1) / s + runup);
           if (best == 0 || cost < best)
             {

@@ -31,6 +31,7 @@ struct SbMarch
   char *out;      /* another work picture, or NULL: the target */
   size_t stride;
   int height, first, last; /* columns [first, last) */
+  int top, bottom;         /* rows that `in` has: others are asked for ahead, and not used */
   int begin, end, rows;    /* rows [begin, end), `rows` of them a segment */
   int bytes;               /* shared memory of a warp */
   int fast;                /* results are bytes that finish_8 can make */
@@ -154,7 +155,8 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
   __device__ __forceinline__ const char *
   row (int y) const
   {
-    return column + (size_t)sb_edge_near (min (y, n + R), n, m.window.mirror) * m.stride;
+    const int at = sb_edge_near (min (y, n + R), n, m.window.mirror);
+    return column + (size_t)min (max (at, m.top), m.bottom) * m.stride;
   }
 
   /* The next row of the picture to its slot; with it the one that leaves when it enters. */

@@ -136,7 +136,7 @@ store_row (const SbJob &job, const uint2 *pixels, int y, int x0, int n)
 
 template <int C, int CHANNELS, int METHOD, bool BYTES>
 __global__ void
-__launch_bounds__ (SB_ROW_THREADS, 3) row_kernel (const __grid_constant__ SbJob job)
+__launch_bounds__ (SB_ROW_THREADS (C), 3) row_kernel (const __grid_constant__ SbJob job)
 {
   const int segment = (int)(blockIdx.x % (unsigned)job.segments);
   const int y = job.first + (int)(blockIdx.x / (unsigned)job.segments);
@@ -184,21 +184,21 @@ __launch_bounds__ (SB_ROW_THREADS, 3) row_kernel (const __grid_constant__ SbJob 
 
 typedef void (*RowKernel) (const SbJob);
 
-#define ROWS_OF(m)                                                                                 \
+#define ROWS_OF(c, m)                                                                              \
   {                                                                                                \
-    row_kernel<SB_CHUNK, 3, m, true>, row_kernel<SB_CHUNK, 3, m, false>,                           \
-        row_kernel<SB_CHUNK, 4, m, false>                                                          \
+    row_kernel<c, 3, m, true>, row_kernel<c, 3, m, false>, row_kernel<c, 4, m, false>              \
   }
 
 /* By method, and by how pixels come: bytes, three channels, four. */
-static const RowKernel rows[3][3]
-    = { ROWS_OF (SB_METHOD_FLOAT), ROWS_OF (SB_METHOD_WHOLE), ROWS_OF (SB_METHOD_FRACTION) };
+static const RowKernel rows[4][3]
+    = { ROWS_OF (SB_CHUNK, SB_METHOD_FLOAT), ROWS_OF (SB_CHUNK, SB_METHOD_WHOLE),
+        ROWS_OF (SB_CHUNK, SB_METHOD_FRACTION), ROWS_OF (SB_SHORT_CHUNK, SB_METHOD_FLOAT) };
 
 cudaError_t
 sb_cuda_rows_prepare (const SbCudaLimits *limits)
 {
   cudaError_t status = cudaSuccess;
-  for (int i = 0; i < 3 * 3 && status == cudaSuccess; i++)
+  for (int i = 0; i < 4 * 3 && status == cudaSuccess; i++)
     status = cudaFuncSetAttribute ((const void *)((const RowKernel *)rows)[i],
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    (int)limits->shared_per_block - 256);
@@ -210,6 +210,7 @@ sb_cuda_rows (const SbJob *job, const SbPlan *plan, int method, cudaStream_t str
 {
   const int kind = !job->blur.opaque ? 2 : job->from_source && sb_plain_source (&job->blur) ? 0 : 1;
   const unsigned blocks = (unsigned)(job->last - job->first) * (unsigned)job->segments;
-  rows[method][kind]<<<blocks, plan->threads, plan->shared, stream>>> (*job);
+  rows[plan->chunk == SB_SHORT_CHUNK ? 3 : method]
+      [kind]<<<blocks, plan->threads, plan->shared, stream>>> (*job);
   return cudaGetLastError ();
 }

@@ -124,8 +124,17 @@ sb_cuda_picture (SbBackend *self, const SbCudaBuffer *buffer, guint depth)
 static gboolean
 reserve_picture (SbBackend *self, SbCudaBuffer *buffer, guint depth, GError **error)
 {
-  return sb_cuda_reserve (
-      self, buffer, sb_cuda_stride (self->picture.width, depth) * self->picture.height, error);
+  const gsize stride = sb_cuda_stride (self->picture.width, depth);
+  const gsize bytes = (gsize)self->picture.width * depth / 2;
+
+  if (!sb_cuda_reserve (self, buffer, stride * self->picture.height, error))
+    return FALSE;
+  /* Kernels read rows in units that reach into the room behind their last pixel. */
+  return stride == bytes
+         || sb_cuda_check (self,
+                           cudaMemset2DAsync ((guint8 *)buffer->data + bytes, stride, 0,
+                                              stride - bytes, self->picture.height, self->compute),
+                           "cudaMemset2D", error);
 }
 
 /* --- Opening --------------------------------------------------------------------------------- */
@@ -342,11 +351,12 @@ cuda_load (SbBackend *self, const SbPicture *original, GError **error)
       const SbCudaPicture to = sb_cuda_picture (self, &self->original, original->depth);
       const gboolean there
           = upload (self, &to, original->pixels, original->stride, error)
-            && sb_cuda_check (self,
-                              cudaMemcpyAsync (self->results[0].data, self->original.data,
-                                               to.stride * (gsize)to.height,
-                                               cudaMemcpyDeviceToDevice, self->compute),
-                              "copy", error)
+            && sb_cuda_check (
+                self,
+                cudaMemcpy2DAsync (self->results[0].data, to.stride, self->original.data, to.stride,
+                                   (gsize)to.width * original->depth / 2, (gsize)to.height,
+                                   cudaMemcpyDeviceToDevice, self->compute),
+                "copy", error)
             && sb_cuda_check (self, cudaStreamSynchronize (self->compute), "copy", error);
       g_mutex_unlock (&self->lock);
       return there;
