@@ -430,8 +430,7 @@ class Softbox:
             inner = frame.extents()
             edge = (width - inner[2] * self.scale) // 2
             same = edge == (height - inner[3] * self.scale) // 2 and edge >= 0
-            # GTK 4.18 counts the edge as a part of the window, at negative places; 4.8 does not.
-            return ((x + edge - inner[0] * self.scale, y + edge - inner[1] * self.scale),) if same else None
+            return ((x + edge, y + edge),) if same else None
         return wait("the window's size to be settled", whole)[0]
 
     def frame(self):
