@@ -352,8 +352,9 @@ paste_written_cb (GObject *source, GAsyncResult *result, gpointer user_data)
     }
   else
     {
-      g_file_delete_async (G_FILE (source), G_PRIORITY_LOW, NULL, NULL, NULL);
-      g_rmdir (paste->folder); /* where nothing could be written */
+      /* The folder can go only after what is in it; both are ours, local and gone at once. */
+      g_file_delete (G_FILE (source), NULL, NULL);
+      g_rmdir (paste->folder);
       if (!sb_window_is_closed (self))
         paste_error (self, error->message);
     }
