@@ -285,7 +285,7 @@ assert_shown (Fixture *fixture, SbDocumentView *view, const char *texts)
 {
   static guint8 buffers[2][WIDTH * HEIGHT * 4];
   SbFrame frame;
-  const SbView whole = { SB_SHOW_RESULT, WIDTH, HEIGHT, 1.0, 0, 0, 8, { 0 }, { { 0 } } };
+  const SbView whole = { .width = WIDTH, .height = HEIGHT, .zoom = 1.0, .checker_size = 8 };
 
   wait_for (!get_flag (fixture->document, "busy"));
   for (guint i = 0; i < 2; i++)

@@ -15,7 +15,10 @@ view_equal (const SbView *a, const SbView *b)
   return a->what == b->what && a->width == b->width && a->height == b->height && a->zoom == b->zoom
          && a->x == b->x && a->y == b->y && a->checker_size == b->checker_size
          && memcmp (a->ground, b->ground, sizeof a->ground) == 0
-         && memcmp (a->checker, b->checker, sizeof a->checker) == 0;
+         && memcmp (a->checker, b->checker, sizeof a->checker) == 0
+         && a->look.layout == b->look.layout && a->look.display == b->look.display
+         && a->look.gain == b->look.gain && a->look.logarithmic == b->look.logarithmic
+         && a->look.dark == b->look.dark;
 }
 
 /* The view's newest pixels show another result than there is now. */
@@ -29,7 +32,7 @@ is_outdated (const SbDocumentView *view)
     return FALSE;
   return !view->has_shown || view->shown_generation != work->generation
          || view->shown.what != view->view.what
-         || (view->view.what == SB_SHOW_RESULT && view->shown_stamp != work->stamp);
+         || (view->view.what != SB_SHOW_ORIGINAL && view->shown_stamp != work->stamp);
 }
 
 gboolean

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sb-edit.h"
+#include "sb-color.h"
 #include "sb-engine.h"
 #include "sb-tone.h"
 
@@ -18,7 +19,7 @@ G_BEGIN_DECLS
  *
  * A module is a shared library, softbox-cuda.so, with one exported symbol of type
  * SbBackendOpenFunc, named by SB_BACKEND_SYMBOL. */
-#define SB_BACKEND_ABI    1
+#define SB_BACKEND_ABI    2
 #define SB_BACKEND_SYMBOL "sb_backend_open"
 
 typedef struct _SbBackend SbBackend;
@@ -33,7 +34,10 @@ typedef struct
   const guint8 *pixels;
   gsize stride;
   const SbTone *tone; /* of its profile */
-  SbImage *image;     /* the picture as the core's object; a module leaves it alone */
+  /* Its colours on an sRGB screen, applied by every show but that of subbands; NULL: as they are.
+   */
+  const SbColorTable *display;
+  SbImage *image; /* the picture as the core's object; a module leaves it alone */
 } SbPicture;
 
 /* What the first edit of a list works on. */
@@ -82,6 +86,30 @@ typedef struct
   /* Optional: the same as an image without a copy, or NULL where there is none such. */
   SbImage *(*ref_result) (SbBackend *backend);
   void (*trim) (SbBackend *backend);
+
+  /* What sb_engine.h says of them; levels are those the picture has. All of these or none; without
+   * them the engine answers SB_ERROR_UNAVAILABLE. read_subbands fills the bands in the order of
+   * sb_haar_nth_band(), each without padding, from the EXACT result of the edits. */
+  gboolean (*set_subbands) (SbBackend *backend, const SbHaarChoice *choice,
+                            GCancellable *cancellable, GError **error);
+  gboolean (*measure_band) (SbBackend *backend, SbHaarBand band, SbHaarStatistics *statistics,
+                            GCancellable *cancellable, GError **error);
+  gboolean (*summarize_subbands) (SbBackend *backend, SbHaarSummary *summary,
+                                  GCancellable *cancellable, GError **error);
+  gboolean (*pick_coefficient) (SbBackend *backend, SbHaarBand band, guint column, guint row,
+                                float *value);
+  gboolean (*read_subbands) (SbBackend *backend, SbStart start, const SbEdit *edits, guint n_edits,
+                             const SbHaarChoice *choice, float *const *bands,
+                             GCancellable *cancellable, GError **error);
+  /* start and edits are those of the last EXACT render; the last one is of bands. */
+  gboolean (*measure_edit) (SbBackend *backend, SbStart start, const SbEdit *edits, guint n_edits,
+                            SbBandsMeasure *measure, GCancellable *cancellable, GError **error);
+
+  /* Optional: median milliseconds of a copy of the original's pixels within the device's own
+   * memory, and of the last render, show or transform on the device's own clock, for the benchmark.
+   */
+  gboolean (*measure_copy) (SbBackend *backend, double *ms, GError **error);
+  gboolean (*get_device_ms) (SbBackend *backend, double *ms);
 
   gboolean (*pick) (SbBackend *backend, SbShowWhat what, int x, int y, guint16 rgba[4]);
   gboolean (*show_host) (SbBackend *backend, const SbView *view, guint8 *rgba, gsize stride,

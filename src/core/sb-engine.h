@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sb-edit.h"
+#include "sb-haar.h"
 #include "sb-image.h"
 
 G_BEGIN_DECLS
@@ -55,6 +56,7 @@ typedef enum
 {
   SB_SHOW_RESULT,   /* of the last render */
   SB_SHOW_ORIGINAL, /* as loaded, without any rendering */
+  SB_SHOW_SUBBANDS, /* the mosaic of the result's transform, see sb_engine_set_subbands() */
 } SbShowWhat;
 
 /* What a canvas covers: width x height device pixels; the centre of device pixel (i, j) shows the
@@ -62,7 +64,10 @@ typedef enum
  * with (0, 0) its top left corner. zoom is device pixels a picture pixel, above 0. Below 1 the
  * picture is reduced by area (exact footprint weights over a pyramid of premultiplied 2x2 means),
  * from 1 on its pixels stay sharp. Under transparency a checkerboard fixed to the viewport, outside
- * the picture the ground; what comes out is opaque. */
+ * the picture the ground; what comes out is opaque.
+ *
+ * Of SB_SHOW_SUBBANDS the points are those of the mosaic (sb_haar_mosaic()), and `look` says how
+ * coefficients are drawn; of the others `look` is all zeros. */
 typedef struct
 {
   SbShowWhat what;
@@ -72,6 +77,7 @@ typedef struct
   guint checker_size;   /* in device pixels, >= 1 */
   guint8 ground[3];     /* R G B */
   guint8 checker[2][3]; /* the two colours */
+  SbHaarLook look;
 } SbView;
 
 /* The level of a pyramid that a view or a PREVIEW at this zoom needs: the largest one whose pixels
@@ -113,6 +119,45 @@ void sb_engine_trim (SbEngine *engine);
 guint64 sb_engine_get_serial (SbEngine *engine);
 /* The colour at a pixel of what is shown, straight, at 16 bits; FALSE outside. Any thread. */
 gboolean sb_engine_pick (SbEngine *engine, SbShowWhat what, int x, int y, guint16 rgba[4]);
+
+/* --- Subbands -------------------------------------------------------------------------------- */
+
+/* From now on, and with every render, the transform of the result is there to be shown as
+ * SB_SHOW_SUBBANDS and measured; NULL ends that. On the CPU a PREVIEW of level L renews the bands
+ * of levels above L; the finer ones stay those of the last EXACT result. Worker thread; the serial
+ * changes. SB_ERROR_INVALID: more levels than the picture has. */
+gboolean sb_engine_set_subbands (SbEngine *engine, const SbHaarChoice *choice,
+                                 GCancellable *cancellable, GError **error);
+/* What is set; levels 0: nothing. Any thread. */
+SbHaarChoice sb_engine_get_subbands (SbEngine *engine);
+/* Of the last EXACT result, full resolution, as set. Worker thread. */
+gboolean sb_engine_measure_band (SbEngine *engine, SbHaarBand band, SbHaarStatistics *statistics,
+                                 GCancellable *cancellable, GError **error);
+gboolean sb_engine_summarize_subbands (SbEngine *engine, SbHaarSummary *summary,
+                                       GCancellable *cancellable, GError **error);
+/* One coefficient of what is shown, in our (averaging) scale; FALSE where there is none. Any
+ * thread. */
+gboolean sb_engine_pick_coefficient (SbEngine *engine, SbHaarBand band, guint column, guint row,
+                                     float *value);
+/* The transform of the EXACT result of `edits`, in host memory. Does not change what is shown.
+ * Worker thread. */
+SbHaar *sb_engine_read_subbands (SbEngine *engine, const SbEditList *edits, guint n_fixed,
+                                 const SbHaarChoice *choice, GCancellable *cancellable,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What the last edit of a list does, where that is one of bands. */
+typedef struct
+{
+  double kept; /* the part of detail coefficients that are not zero afterwards, of those that are
+                  not before */
+  double psnr; /* decibels, of the result against what it starts from, R G B; infinite if equal */
+} SbBandsMeasure;
+
+/* Of the last EXACT render, whose last edit is one of bands. Worker thread. */
+gboolean sb_engine_measure_edit (SbEngine *engine, SbBandsMeasure *measure,
+                                 GCancellable *cancellable, GError **error);
+
+/* --- Display --------------------------------------------------------------------------------- */
 
 /* Fills view->height rows of view->width RGBA pixels, stride bytes apart. */
 gboolean sb_engine_show_host (SbEngine *engine, const SbView *view, guint8 *rgba, gsize stride,
