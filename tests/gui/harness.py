@@ -24,6 +24,8 @@ from gi.repository import Gio, GLib
 
 SOFTBOX = os.path.abspath(sys.argv[1])
 CLI = os.path.abspath(sys.argv[2])
+# What makes the accessibility bus tell true places; of the same build tree.
+PLACES = os.path.join(os.path.dirname(SOFTBOX), "..", "..", "tests", "places.so")
 LIMIT = int(os.environ.get("SOFTBOX_TEST_LIMIT", 90))
 
 ID = "io.github.softbox.Softbox"
@@ -265,7 +267,7 @@ class Softbox:
         self.dark = (settings or {}).get("style") == "'dark'"
         self.environment = dict(os.environ, XDG_CONFIG_HOME=self.folder, GSETTINGS_BACKEND="keyfile",
                                 G_DEBUG=FATAL, LC_ALL="C.UTF-8", LANGUAGE="",
-                                **(env or {}))
+                                LD_PRELOAD=os.path.abspath(PLACES), **(env or {}))
         self.scale = int((env or {}).get("GDK_SCALE", 1))
         self.log = open(self.folder + "/log", "w+b")
         self.out = open(self.folder + "/out", "w+b")
