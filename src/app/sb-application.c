@@ -54,7 +54,9 @@ find_active (SbApplication *self)
 static gboolean
 present_cb (gpointer user_data)
 {
-  gtk_window_present (user_data);
+  /* Where the picture cannot be opened, it may be gone by now. */
+  if (!sb_window_is_closed (user_data))
+    gtk_window_present (user_data);
   return G_SOURCE_REMOVE;
 }
 

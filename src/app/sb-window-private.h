@@ -60,8 +60,6 @@ struct _SbWindow
 void sb_window_toast (SbWindow *self, const char *title);
 void sb_window_set_comparing (SbWindow *self, gboolean comparing);
 void sb_window_set_panel (SbWindow *self, gboolean shown);
-/* For callbacks that held the window: it is closed, though it may be there as long as they are. */
-gboolean sb_window_is_closed (SbWindow *self);
 
 /* sb-window-actions.c */
 void sb_window_add_actions (SbWindow *self);

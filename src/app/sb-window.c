@@ -12,6 +12,10 @@
 #define SPINNER_MS 300
 #define LEAVE_MS   2000
 
+/* The canvas, the panel and the line between them. A window that is to be narrower starts folded:
+ * else all that stands beside each other in the wide layout would keep it from being so. */
+#define UNFOLDED_WIDTH (360 + 320 + 1)
+
 G_DEFINE_FINAL_TYPE (SbWindow, sb_window, ADW_TYPE_APPLICATION_WINDOW)
 
 /* --- What the window says -------------------------------------------------------------------- */
@@ -261,6 +265,13 @@ folded_cb (SbWindow *self)
 {
   if (self->fold_id == 0)
     self->fold_id = g_idle_add_full (G_PRIORITY_HIGH_IDLE, fold_cb, self, NULL);
+}
+
+/* On screen the width decides. */
+static void
+map_cb (SbWindow *self)
+{
+  adw_flap_set_fold_policy (self->flap, ADW_FLAP_FOLD_POLICY_AUTO);
 }
 
 static void
@@ -611,6 +622,7 @@ sb_window_init (SbWindow *self)
   gtk_widget_add_controller (GTK_WIDGET (self), controller);
   hold_to_compare (self, self->compare);
   hold_to_compare (self, self->bottom_compare);
+  g_signal_connect (self, "map", G_CALLBACK (map_cb), NULL);
   g_signal_connect (self, "notify::is-active", G_CALLBACK (active_cb), NULL);
   g_signal_connect (self, "notify::fullscreened", G_CALLBACK (fullscreen_cb), NULL);
   g_signal_connect_object (gtk_recent_manager_get_default (), "changed", G_CALLBACK (recent_cb),
@@ -627,6 +639,7 @@ sb_window_new (SbApplication *application, SbDevice device)
 
   SbWindow *self = g_object_new (SB_TYPE_WINDOW, "application", application, NULL);
   int width, height;
+  gboolean maximized;
 
   self->settings = g_object_ref (sb_application_get_settings (application));
   self->document = sb_document_new (device);
@@ -634,7 +647,8 @@ sb_window_new (SbApplication *application, SbDevice device)
 
   g_settings_get (self->settings, "window-size", "(ii)", &width, &height);
   gtk_window_set_default_size (GTK_WINDOW (self), MAX (width, 360), MAX (height, 420));
-  if (g_settings_get_boolean (self->settings, "window-maximized"))
+  maximized = g_settings_get_boolean (self->settings, "window-maximized");
+  if (maximized)
     gtk_window_maximize (GTK_WINDOW (self));
 
   budget_cb (self);
@@ -647,6 +661,8 @@ sb_window_new (SbApplication *application, SbDevice device)
   sb_window_accept_drops (self);
 
   adw_flap_set_reveal_flap (self->flap, self->panel_wanted);
+  if (width < UNFOLDED_WIDTH && !maximized)
+    adw_flap_set_fold_policy (self->flap, ADW_FLAP_FOLD_POLICY_ALWAYS);
   fold_cb (self);
   follow_titles (self);
   follow_labels (self);

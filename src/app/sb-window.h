@@ -17,6 +17,8 @@ G_DECLARE_FINAL_TYPE (SbWindow, sb_window, SB, WINDOW, AdwApplicationWindow)
 SbWindow *sb_window_new (SbApplication *application, SbDevice device) G_GNUC_WARN_UNUSED_RESULT;
 SbDocument *sb_window_get_document (SbWindow *self);
 
+/* For callbacks that held the window: it is closed, though it may be there as long as they are. */
+gboolean sb_window_is_closed (SbWindow *self);
 /* Shows nothing and loads nothing. */
 gboolean sb_window_is_empty (SbWindow *self);
 /* Loads a picture into this window; on failure what was open stays, and the reason is shown here,

@@ -175,6 +175,9 @@ def apart(a, b):
 def look_at_layout(width, height, narrow):
     settings = {"style": "'dark'", "window-size": "(%d, %d)" % (width, height)}
     with Softbox(picture(640, 480).save("in.png"), settings=settings) as program:
+        # As it was saved, as far as the window's edge allows.
+        inner = program.top.extents()
+        assert width - 12 <= inner[2] <= width and height - 12 <= inner[3] <= height, inner
         program.resize(width, height)
         whole = program.rectangle(program.top)
 
