@@ -12,6 +12,8 @@
 #include <png.h>
 #include <sched.h>
 #include <string.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -723,6 +725,103 @@ test_cancelled (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (count_files (fixture->folder), ==, 1);
 }
 
+/* Ends the program as soon as a file of the folder that is open has something in it. */
+static gpointer
+kill_writer (gpointer data)
+{
+  const char *folder = data;
+
+  for (;;)
+    {
+      g_autoptr (GDir) dir = g_dir_open ("/proc/self/fd", 0, NULL);
+      const char *name;
+
+      while ((name = g_dir_read_name (dir)) != NULL)
+        {
+          g_autofree char *path = g_build_filename ("/proc/self/fd", name, NULL);
+          g_autofree char *target = g_file_read_link (path, NULL);
+          struct stat status;
+
+          if (target != NULL && g_str_has_prefix (target, folder) && stat (path, &status) == 0
+              && S_ISREG (status.st_mode) && status.st_size > 0)
+            kill (getpid (), SIGKILL);
+        }
+    }
+  return NULL;
+}
+
+/* In a program of its own, which ends without a word. */
+static void
+test_killed_writer (void)
+{
+  const char *path = g_getenv ("SOFTBOX_TEST_PATH");
+
+  if (path == NULL)
+    return;
+  g_autoptr (SbImage) image = make (3000, 2000, 8, FALSE);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autofree char *folder = g_path_get_dirname (path);
+
+  g_thread_new ("killer", kill_writer, folder);
+  sb_image_save_png (image, file, &over, NULL, NULL, NULL, NULL);
+  g_print ("written");
+}
+
+/* Killed while it writes, over a file and beside it: nothing is left. */
+static void
+test_killed (Fixture *fixture, gconstpointer data)
+{
+  const char *const names[] = { "old.png", "fresh.png" };
+  g_autofree char *real = realpath (fixture->folder, NULL);
+  g_autofree char *old = in (fixture, "old.png");
+  const int fd = open (real, O_WRONLY | O_TMPFILE, 0600);
+
+  if (fd < 0)
+    {
+      g_test_skip ("the file system has no files without names");
+      return;
+    }
+  close (fd);
+  put (old, "old", 0644);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (real, names[i], NULL);
+
+      g_setenv ("SOFTBOX_TEST_PATH", path, TRUE);
+      g_test_trap_subprocess ("/save/killed-writer", 0, 0);
+      g_unsetenv ("SOFTBOX_TEST_PATH");
+      g_test_trap_assert_failed ();
+      g_test_trap_assert_stdout_unmatched ("*written*");
+      assert_text (old, "old");
+      g_assert_cmpuint (count_files (fixture->folder), ==, 1);
+    }
+}
+
+/* Where a file without a name cannot be given one, for want of /proc. */
+static void
+test_named (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *path = in (fixture, "out.png");
+
+  if (unshare (CLONE_NEWNS) != 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
+      || mount ("none", "/proc", "tmpfs", 0, NULL) != 0)
+    {
+      g_test_skip ("mounting is not allowed here");
+      return;
+    }
+  g_autoptr (GError) first = NULL;
+  g_autoptr (GError) second = NULL;
+  const gboolean made = save (fixture, path, &plain, &first);
+  const gboolean replaced = save (fixture, path, &over, &second);
+  g_assert_cmpint (umount ("/proc"), ==, 0);
+
+  g_assert_no_error (first);
+  g_assert_no_error (second);
+  g_assert_true (made && replaced);
+  assert_png (fixture, path);
+  g_assert_cmpuint (count_files (fixture->folder), ==, 1);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -743,6 +842,8 @@ main (int argc, char *argv[])
     { "/save/place/full-disk", test_full_disk },
     { "/save/place/read-only-folder", test_read_only_folder },
     { "/save/place/cancelled", test_cancelled },
+    { "/save/place/killed", test_killed },
+    { "/save/place/named", test_named },
   };
 
   g_test_init (&argc, &argv, NULL);
@@ -752,6 +853,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/save/threads-agree", test_threads_agree);
   g_test_add_func ("/save/profile", test_profile);
   g_test_add_func ("/save/progress", test_progress);
+  g_test_add_func ("/save/killed-writer", test_killed_writer);
   for (guint i = 0; i < G_N_ELEMENTS (tests); i++)
     g_test_add (tests[i].path, Fixture, NULL, set_up, tests[i].func, tear_down);
   return g_test_run ();

@@ -18,8 +18,10 @@
 /* Cancelling is noticed, and other writers get their turn, after so much. */
 #define CHUNK ((gsize)1 << 20)
 
-/* A file that is put into its folder under a passing name first. Names are relative to the open
- * folder, so a folder that is moved meanwhile takes the work along, and paths of any length do. */
+/* A file that is written without a name, so that nothing is left of it if the program is killed,
+ * and then put into its folder under a passing name; where the file system has no such files, it
+ * has that name from the start. Names are relative to the open folder, so a folder that is moved
+ * meanwhile takes the work along, and paths of any length do. */
 typedef struct
 {
   const char *name; /* for people */
@@ -124,18 +126,53 @@ place_find (Place *place, const char *path, gboolean overwrite, GError **error)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* An open passing file. Its name is short whatever the target's is, and hidden. */
+/* A short name whatever the target's is, and hidden. */
+static void
+place_draw_name (Place *place)
+{
+  g_snprintf (place->passing, sizeof place->passing, ".softbox-%08x.tmp", g_random_int ());
+}
+
+/* A replaced file's contents may be private: nobody else may read the passing one. */
+static mode_t
+place_mode (const Place *place)
+{
+  return place->replaces ? 0600 : 0666;
+}
+
+/* How an open file without a name is spoken of. */
+static void
+describe_unnamed (int fd, char path[32])
+{
+  g_snprintf (path, 32, "/proc/self/fd/%d", fd);
+}
+
+/* An open file without a name, or -1 where there are none or they could not be given one. */
+static int
+place_open_unnamed (const Place *place)
+{
+  const int fd = openat (place->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, place_mode (place));
+  char path[32];
+
+  if (fd < 0)
+    return -1;
+  describe_unnamed (fd, path);
+  if (access (path, F_OK) == 0)
+    return fd;
+  close (fd);
+  return -1;
+}
+
+/* An open passing file. */
 static int
 place_open (Place *place)
 {
-  /* A replaced file's contents may be private: nobody else may read the passing one. */
-  const mode_t mode = place->replaces ? 0600 : 0666;
-
   for (guint i = 0; i < 100; i++)
     {
-      g_snprintf (place->passing, sizeof place->passing, ".softbox-%08x.tmp", g_random_int ());
-      const int fd = openat (place->folder, place->passing,
-                             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+      place_draw_name (place);
+      const int fd
+          = openat (place->folder, place->passing,
+                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, place_mode (place));
       if (fd >= 0)
         return fd;
       if (errno != EEXIST)
@@ -143,6 +180,27 @@ place_open (Place *place)
     }
   place->passing[0] = '\0';
   return -1;
+}
+
+/* Makes a passing file of one without a name. 0 or an errno. */
+static int
+place_link (Place *place, int fd)
+{
+  char path[32];
+  int failed = 0;
+
+  describe_unnamed (fd, path);
+  for (guint i = 0; i < 100; i++)
+    {
+      place_draw_name (place);
+      if (linkat (AT_FDCWD, path, place->folder, place->passing, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+      failed = errno;
+      if (failed != EEXIST)
+        break;
+    }
+  place->passing[0] = '\0';
+  return failed;
 }
 
 /* 0 or an errno; ECANCELED when cancelled. */
@@ -250,6 +308,51 @@ take_name (Place *place, gboolean overwrite)
   return 0;
 }
 
+/* Everything but the name. 0 or an errno, ECANCELED when cancelled. */
+static int
+fill (const Place *place, int fd, GBytes *png, GCancellable *cancellable)
+{
+  gsize n = 0;
+  const guint8 *data = g_bytes_get_data (png, &n);
+  int failed = write_held (fd, data, n, cancellable);
+
+  if (failed == 0 && place->replaces)
+    failed = keep_mode (place, fd);
+  if (failed == 0 && fsync (fd) != 0 && errno != EINVAL && errno != EROFS)
+    failed = errno;
+  return failed;
+}
+
+/* Leaves a passing file. 0 or an errno, ECANCELED when cancelled. */
+static int
+write_passing (Place *place, GBytes *png, GCancellable *cancellable)
+{
+  int fd = place_open_unnamed (place);
+  int failed = 0;
+
+  if (fd >= 0)
+    {
+      failed = fill (place, fd, png, cancellable);
+      if (failed == 0 && place_link (place, fd) != 0)
+        {
+          /* Not every file system that has files without a name can link them. */
+          close (fd);
+          fd = -1;
+        }
+    }
+  if (fd < 0)
+    {
+      fd = place_open (place);
+      if (fd < 0)
+        return errno;
+      failed = fill (place, fd, png, cancellable);
+    }
+  /* Some network file systems tell of a full disk only here. */
+  if (close (fd) != 0 && failed == 0 && errno != EINTR)
+    failed = errno;
+  return failed;
+}
+
 static gboolean
 save_local (const char *path, const char *name, GBytes *png, gboolean overwrite,
             GCancellable *cancellable, GError **error)
@@ -262,21 +365,7 @@ save_local (const char *path, const char *name, GBytes *png, gboolean overwrite,
       return FALSE;
     }
 
-  gsize n = 0;
-  const guint8 *data = g_bytes_get_data (png, &n);
-  const int fd = place_open (&place);
-  int failed = fd < 0 ? errno : 0;
-  if (failed == 0)
-    {
-      failed = write_held (fd, data, n, cancellable);
-      if (failed == 0 && place.replaces)
-        failed = keep_mode (&place, fd);
-      if (failed == 0 && fsync (fd) != 0 && errno != EINVAL && errno != EROFS)
-        failed = errno;
-      /* Some network file systems tell of a full disk only here. */
-      if (close (fd) != 0 && failed == 0 && errno != EINTR)
-        failed = errno;
-    }
+  int failed = write_passing (&place, png, cancellable);
   if (failed == 0 && g_cancellable_is_cancelled (cancellable))
     failed = ECANCELED;
   if (failed == 0)
