@@ -6,17 +6,27 @@
 
 G_BEGIN_DECLS
 
-/* How colours of a picture look on an sRGB screen: a table over its encoded R, G, B with
- * SB_COLOR_GRID points each way, evenly from 0 to 65535, made once from the picture's profile by
- * lcms2 (relative colorimetric with black point compensation). Between points it is interpolated in
- * the tetrahedron the colour lies in, so that greys stay neutral where the table's are. */
-#define SB_COLOR_GRID 33
+/* How colours of a picture look on an sRGB screen: a curve for each channel and a table over R, G,
+ * B behind it, made once from the picture's profile by lcms2 (relative colorimetric with black
+ * point compensation). The curves have SB_COLOR_CURVE points evenly from 0 to 65535, linear between
+ * them; they spread a picture's dark tones as sRGB does, whatever its own tone curve is, so that
+ * the table serves linear light as well. What comes out of them goes into the table, SB_COLOR_GRID
+ * points each way, evenly from 0 to 65535, interpolated in the tetrahedron that the colour lies in,
+ * so that greys stay neutral where the table's are: with x the position in cells, i = min (floor
+ * (x), SB_COLOR_GRID - 2) and f = x - i for each channel, the walk from corner i to i + 1 of all
+ * three goes first along the channel with the greatest f, then the middle, then the least (which of
+ * equal ones comes first makes no difference), and
+ *
+ *   out = p0 (1 - f1) + p1 (f1 - f2) + p2 (f2 - f3) + p3 f3. */
+#define SB_COLOR_CURVE 1025
+#define SB_COLOR_GRID  33
 
 typedef struct
 {
   gatomicrefcount references;
+  guint16 curves[3][SB_COLOR_CURVE];
   /* [r][g][b][c]: 65535 is 1; the fourth is there for alignment. */
-  guint16 points[SB_COLOR_GRID][SB_COLOR_GRID][SB_COLOR_GRID][4];
+  guint16 points[SB_COLOR_GRID][SB_COLOR_GRID][SB_COLOR_GRID][4] __attribute__ ((aligned (16)));
 } SbColorTable;
 
 /* NULL where nothing has to be done: no profile, one that amounts to sRGB (no point farther off
@@ -24,7 +34,8 @@ typedef struct
 SbColorTable *sb_color_table_new (GBytes *profile) G_GNUC_WARN_UNUSED_RESULT;
 SbColorTable *sb_color_table_ref (SbColorTable *table) G_GNUC_WARN_UNUSED_RESULT;
 void sb_color_table_unref (SbColorTable *table); /* NULL: nothing happens */
-/* One colour by the table; in and out 0 .. 65535. The definition that kernels follow, in float. */
+/* One colour by the table; in and out 0 .. 65535, rounded half up. The definition that kernels
+ * follow, in float and within one level of 255. */
 void sb_color_table_apply (const SbColorTable *table, const guint16 in[3], guint16 out[3]);
 
 G_END_DECLS
