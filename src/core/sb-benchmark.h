@@ -7,7 +7,10 @@
 G_BEGIN_DECLS
 
 /* What the program computes while someone edits, timed on a made picture, in ratios to a copy of it
- * in memory by one thread in the same run. */
+ * in the same run: on the CPU in memory by one thread; on a device within its own memory, and there
+ * all times are the device's own, from the first kernel's start to the last one's end. What a frame
+ * costs beyond that, some microseconds for launching and waiting, does not depend on the picture.
+ */
 
 typedef enum
 {
@@ -19,13 +22,13 @@ typedef enum
 typedef struct
 {
   const char *operation; /* "blur radius=14 passes=3 linear=0" */
-  const char *device;    /* "cpu" */
-  guint threads;
-  guint width, height; /* of the picture */
-  double ms;           /* median of the repeats */
-  double copy_ms;      /* median of copies made in turn with them: 4 bytes a pixel, or 8 where the
-                          operation is on 16 bits */
-  double ratio;        /* ms / copy_ms */
+  const char *device;    /* "cpu" or "cuda" */
+  guint threads;         /* 0: a device's own */
+  guint width, height;   /* of the picture */
+  double ms;             /* median of the repeats */
+  double copy_ms;        /* median of copies made in turn with them: 4 bytes a pixel, or 8 where the
+                            operation is on 16 bits */
+  double ratio;          /* ms / copy_ms */
   double megapixels_per_second;
   SbBenchmarkVerdict equal;
 } SbBenchmarkRow;
@@ -40,8 +43,10 @@ typedef void (*SbBenchmarkRowFunc) (const SbBenchmarkRow *row, gpointer user_dat
 typedef struct
 {
   guint width, height; /* 0: 6000 x 4000 */
-  guint threads;       /* 0: once with one thread, once with all; else with that many */
-  guint repeats;       /* 0: 9 */
+  /* CUDA: that device, or an error; else the CPU. threads 0: once with one thread, once with all;
+   * else with that many. */
+  SbDevice device;
+  guint repeats; /* 0: 9 */
   /* NULL: `equal` stays NOT_CHECKED. What `equal` covers: the reference takes a second for each
    * tenth of a megapixel, so the operation is compared byte for byte over all of a picture of 131 x
    * 97 pixels of the same kind, with the same threads, and at the size measured over windows of 24

@@ -17,10 +17,8 @@ ellipse_contains (const SbArea *area, gint64 i, gint64 j)
   return dx * dx * h * h + dy * dy * w * w <= w * w * h * h;
 }
 
-/* The samples of row j that lie in the shape, before inverting: *from .. *to - 1, in the picture.
- * Empty: both 0. */
-static void
-span (const SbMask *mask, gint64 j, gint64 *from, gint64 *to)
+void
+sb_mask_span (const SbMask *mask, gint64 j, gint64 *from, gint64 *to)
 {
   const SbArea *area = &mask->area;
   gint64 a = area->x, b = (gint64)area->x + area->width;
@@ -134,7 +132,7 @@ add_row (SbMaskWindow *window, gint64 j, guint32 weight)
   const gint64 f = mask->area.feather;
   gint64 a, b;
 
-  span (mask, j, &a, &b);
+  sb_mask_span (mask, j, &a, &b);
   if (a >= b)
     {
       const guint32 none = weight * mask->values[0];
@@ -186,7 +184,7 @@ sb_mask_window_next (SbMaskWindow *window, guint16 *out)
   if (f == 0)
     {
       gint64 a, b;
-      span (mask, window->y, &a, &b);
+      sb_mask_span (mask, window->y, &a, &b);
       a = CLAMP (a - window->x0, 0, n);
       b = CLAMP (b - window->x0, 0, n);
       for (int i = 0; i < n; i++)

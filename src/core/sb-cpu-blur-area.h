@@ -36,6 +36,10 @@ typedef struct
 } SbMaskPart;
 guint sb_mask_split (const SbMask *mask, const SbRect *wanted, SbMaskPart parts[5]);
 
+/* The samples of row y inside the shape, before inverting and softening: *from .. *to - 1, in the
+ * picture. None: both 0. */
+void sb_mask_span (const SbMask *mask, gint64 y, gint64 *from, gint64 *to);
+
 /* sums: room for x1 - x0. */
 void sb_mask_window_start (SbMaskWindow *window, const SbMask *mask, int x0, int x1, int y,
                            guint32 *sums);
