@@ -92,11 +92,14 @@ sb_document_view_show_gl (SbDocumentView *view, SbGlTarget *target, SbFrame *fra
     return TRUE;
 
   const gint64 start = g_get_monotonic_time ();
-  *shown = sb_engine_show_gl (target->box->engine, target->target, &frame->view, error);
+  GError *failed = NULL;
+  *shown = sb_engine_show_gl (target->box->engine, target->target, &frame->view, &failed);
   sb_stats_add (SB_STATS_SHOW, (g_get_monotonic_time () - start) / 1000.0);
   if (!*shown)
     {
       g_mutex_lock (&work->mutex);
+      sb_work_show_failed (work, target->box, failed);
+      g_propagate_error (error, failed);
       view->has_shown = FALSE;
       g_mutex_unlock (&work->mutex);
     }

@@ -109,6 +109,11 @@ struct _SbWork
   SbDevice device;
   gboolean open;      /* the engine is asked for */
   GError *open_error; /* why there is none */
+  SbDevice wish;      /* the device that the engine left... */
+  char *left;         /* ...and why; NULL: it has not left any */
+  gboolean leaving;   /* right now */
+  gboolean full;      /* because this picture was too large for it */
+  GError *lost;       /* a show has found that the device is to be left */
   SbEngineBox *box;
   SbImage *original; /* in the engine */
   guint generation;  /* of the picture in the engine; 0: none */
@@ -177,6 +182,10 @@ void sb_work_thread (SbWork *work, const char *name, GThreadFunc func, gpointer 
 /* --- sb-document-render.c -------------------------------------------------------------------- */
 
 gpointer sb_work_render_thread (gpointer work);
+/* The device that answered this is of no more use to what is open. */
+gboolean sb_work_must_leave (const GError *error);
+/* A show of the engine in the box has failed: has the worker see to it. With the mutex. */
+void sb_work_show_failed (SbWork *work, const SbEngineBox *box, const GError *error);
 
 /* --- sb-document-show.c; with the mutex ------------------------------------------------------ */
 

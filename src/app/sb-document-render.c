@@ -34,6 +34,14 @@ deliver_warning (SbDocument *document, gpointer data)
     sb_document_warn (document, sentence);
 }
 
+static void
+deliver_message (SbDocument *document, gpointer data)
+{
+  g_autofree char *sentence = data;
+  if (document != NULL)
+    sb_document_message (document, sentence);
+}
+
 /* --- The engine ------------------------------------------------------------------------------ */
 
 static SbEngineBox *
@@ -86,17 +94,47 @@ open_engine (SbWork *work)
   sb_work_update (work);
 }
 
-/* The device has gone: what it held is made again on the CPU from host memory. With the mutex. */
+gboolean
+sb_work_must_leave (const GError *error)
+{
+  return g_error_matches (error, SB_ERROR, SB_ERROR_DEVICE_LOST)
+         || g_error_matches (error, SB_ERROR, SB_ERROR_DEVICE_FULL);
+}
+
+void
+sb_work_show_failed (SbWork *work, const SbEngineBox *box, const GError *error)
+{
+  if (sb_work_must_leave (error) && work->box == box && work->lost == NULL)
+    {
+      work->lost = g_error_copy (error);
+      g_cond_signal (&work->wake);
+    }
+  else
+    g_debug ("nothing to show: %s", error->message); /* the render that comes tells the user */
+}
+
+/* The device has gone, or has too little memory: what it held is made again on the CPU from host
+ * memory. `loading`: it was for a picture that is not open yet. With the mutex. */
 static void
-reopen_on_cpu (SbWork *work, const GError *lost)
+leave_device (SbWork *work, const GError *lost, gboolean loading)
 {
   SbEngineBox *old = g_steal_pointer (&work->box);
   SbImage *original = work->original != NULL ? sb_image_ref (work->original) : NULL;
   GError *error = NULL;
 
+  g_free (work->left);
+  work->left = g_strdup (lost->message);
+  work->full = g_error_matches (lost, SB_ERROR, SB_ERROR_DEVICE_FULL);
+  work->wish = work->device;
+  work->leaving = TRUE;
   g_mutex_unlock (&work->mutex);
-  sb_work_post (work, deliver_warning,
-                g_strdup_printf (_ ("%s. Continuing on the CPU; no work is lost."), lost->message));
+  if (loading)
+    sb_work_post (work, deliver_message,
+                  g_strdup_printf (_ ("%s. This picture is edited on the CPU."), lost->message));
+  else
+    sb_work_post (
+        work, deliver_warning,
+        g_strdup_printf (_ ("%s. Continuing on the CPU; no work is lost."), lost->message));
   sb_engine_box_unref (old);
   SbEngineBox *box = open_box ((SbDevice){ SB_DEVICE_CPU, 0, work->device.threads }, &error);
   if (box != NULL && original != NULL && !sb_engine_load (box->engine, original, &error))
@@ -104,8 +142,10 @@ reopen_on_cpu (SbWork *work, const GError *lost)
   g_clear_pointer (&original, sb_image_unref);
   g_mutex_lock (&work->mutex);
 
+  work->leaving = FALSE;
   work->device.kind = SB_DEVICE_CPU;
   work->box = box;
+  g_clear_error (&work->lost);
   g_clear_pointer (&work->fixed, sb_edit_list_unref);
   g_clear_pointer (&work->exact_edits, sb_edit_list_unref);
   work->preview_id = work->exact_id = 0;
@@ -124,13 +164,38 @@ reopen_on_cpu (SbWork *work, const GError *lost)
 static gboolean
 is_final (SbWork *work, const GError *error)
 {
-  if (!g_error_matches (error, SB_ERROR, SB_ERROR_DEVICE_LOST) || work->box == NULL)
+  if (!sb_work_must_leave (error) || work->box == NULL)
     return TRUE;
-  reopen_on_cpu (work, error);
+  leave_device (work, error, FALSE);
   return work->box == NULL;
 }
 
 /* --- The worker's jobs; each is entered and left with the mutex ------------------------------- */
+
+/* A device that was too small for the picture before may do for this one. TRUE where it does. */
+static gboolean
+return_to_device (SbWork *work, SbImage *image)
+{
+  const SbDevice wish = work->wish;
+
+  g_mutex_unlock (&work->mutex);
+  SbEngineBox *box = open_box (wish, NULL);
+  if (box != NULL && !sb_engine_load (box->engine, image, NULL))
+    g_clear_pointer (&box, sb_engine_box_unref);
+  g_mutex_lock (&work->mutex);
+  if (box == NULL)
+    return FALSE;
+
+  SbEngineBox *old = work->box;
+  work->box = box;
+  work->device = wish;
+  work->full = FALSE;
+  g_clear_pointer (&work->left, g_free);
+  g_mutex_unlock (&work->mutex);
+  sb_engine_box_unref (old);
+  g_mutex_lock (&work->mutex);
+  return TRUE;
+}
 
 static void
 run_load (SbWork *work)
@@ -143,6 +208,8 @@ run_load (SbWork *work)
   gboolean loaded = FALSE;
   if (work->box == NULL)
     error = g_error_copy (work->open_error);
+  else if (work->full && return_to_device (work, load.image))
+    loaded = TRUE;
   else
     {
       g_mutex_unlock (&work->mutex);
@@ -150,7 +217,9 @@ run_load (SbWork *work)
       g_mutex_lock (&work->mutex);
     }
 
-  if (!loaded && !is_final (work, error))
+  if (!loaded && work->box != NULL && sb_work_must_leave (error))
+    leave_device (work, error, TRUE);
+  if (!loaded && work->box != NULL && sb_work_must_leave (error))
     {
       g_clear_error (&error);
       g_mutex_unlock (&work->mutex);
@@ -235,12 +304,15 @@ run_keep (SbWork *work)
   work->kept_id = id;
   work->keeping = TRUE;
   g_mutex_unlock (&work->mutex);
-  SbImage *pixels = sb_engine_read (work->box->engine, edits, n_fixed, 16, cancellable, NULL);
+  g_autoptr (GError) error = NULL;
+  SbImage *pixels = sb_engine_read (work->box->engine, edits, n_fixed, 16, cancellable, &error);
   g_mutex_lock (&work->mutex);
   work->cancellable = NULL;
   work->keeping = FALSE;
   if (g_cancellable_is_cancelled (cancellable))
     work->kept_id = 0;
+  if (pixels == NULL && sb_work_must_leave (error))
+    leave_device (work, error, FALSE);
   if (pixels != NULL)
     {
       Kept *kept = g_new (Kept, 1);
@@ -508,6 +580,11 @@ sb_work_render_thread (gpointer data)
 
       if (work->open && work->box == NULL)
         open_engine (work);
+      else if (work->lost != NULL && work->box != NULL)
+        {
+          g_autoptr (GError) lost = g_steal_pointer (&work->lost);
+          leave_device (work, lost, FALSE);
+        }
       else if (work->read.job != NULL)
         run_read (work);
       else if (work->load.job != NULL)

@@ -115,7 +115,6 @@ fill (SbDocumentView *view, guint buffer)
   const gboolean shown
       = sb_engine_show_host (box->engine, &frame.view, pixels, (gsize)frame.view.width * 4, &error);
   sb_stats_add (SB_STATS_SHOW, (g_get_monotonic_time () - start) / 1000.0);
-  sb_engine_box_unref (box);
   g_mutex_lock (&work->mutex);
 
   if (shown)
@@ -135,11 +134,15 @@ fill (SbDocumentView *view, guint buffer)
         }
     }
   else
-    g_debug ("nothing to show: %s", error->message); /* the render that comes tells the user */
+    sb_work_show_failed (work, box, error);
   view->buffers[buffer].state = shown ? SB_BUFFER_FILLED : SB_BUFFER_FREE;
   g_cond_broadcast (&work->settled);
   g_cond_signal (&work->wake);
   sb_work_update (work);
+
+  g_mutex_unlock (&work->mutex);
+  sb_engine_box_unref (box); /* perhaps the last one */
+  g_mutex_lock (&work->mutex);
 }
 
 gpointer

@@ -172,6 +172,8 @@ sb_work_unref (SbWork *work)
   g_clear_pointer (&work->exact_edits, sb_edit_list_unref);
   sb_wanted_clear (&work->wanted);
   g_clear_error (&work->open_error);
+  g_clear_error (&work->lost);
+  g_free (work->left);
   g_ptr_array_unref (work->views);
   g_mutex_clear (&work->mutex);
   g_cond_clear (&work->wake);
@@ -283,6 +285,8 @@ sb_work_is_pending (SbWork *work)
 {
   if (work->quit)
     return FALSE;
+  if (work->leaving || work->lost != NULL)
+    return TRUE;
   if (work->box == NULL && !work->open)
     return FALSE; /* there is no engine, and the error was told */
   return (work->wanted.id != 0 && work->exact_id != work->wanted.id) || sb_work_owes_show (work);

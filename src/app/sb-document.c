@@ -126,6 +126,8 @@ sb_document_updated (SbDocument *self)
   g_mutex_lock (&work->mutex);
   const char *name = work->box != NULL ? sb_engine_get_name (work->box->engine) : NULL;
   const char *reason = work->box != NULL ? sb_engine_get_reason (work->box->engine) : NULL;
+  if (work->left != NULL)
+    reason = work->left;
   g_autofree char *device_name = g_strdup (name);
   g_autofree char *device_reason = g_strdup (reason);
   const double render_ms = work->render_ms;

@@ -74,6 +74,25 @@ reason (const GError *error)
   return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) ? _ ("stopped") : error->message;
 }
 
+static SbImage *
+edit (const SbCli *cli, SbEngine *engine, SbImage *image, GError **error)
+{
+  return sb_engine_load (engine, image, error)
+             ? sb_engine_read (engine, cli->edits, 0,
+                               cli->depth != 0 ? cli->depth : sb_image_get_depth (image),
+                               cli->cancellable, error)
+             : NULL;
+}
+
+/* A device that was chosen for the user and fails gives the picture to the CPU. */
+static gboolean
+should_leave_device (const SbCli *cli, const GError *error)
+{
+  return cli->device.kind == SB_DEVICE_AUTO
+         && (g_error_matches (error, SB_ERROR, SB_ERROR_DEVICE_FULL)
+             || g_error_matches (error, SB_ERROR, SB_ERROR_DEVICE_LOST));
+}
+
 static gboolean
 convert_one (const SbCli *cli, SbEngine *engine, const char *input, const char *output)
 {
@@ -99,12 +118,20 @@ convert_one (const SbCli *cli, SbEngine *engine, const char *input, const char *
   for (guint i = 0; sb_image_get_warnings (image)[i] != NULL; i++)
     sb_cli_warning (input_name, "%s", sb_image_get_warnings (image)[i]);
 
-  g_autoptr (SbImage) result = NULL;
+  g_autoptr (SbImage) result = edit (cli, engine, image, &error);
 
-  if (sb_engine_load (engine, image, &error))
-    result = sb_engine_read (engine, cli->edits, 0,
-                             cli->depth != 0 ? cli->depth : sb_image_get_depth (image),
-                             cli->cancellable, &error);
+  if (result == NULL && should_leave_device (cli, error))
+    {
+      SbDevice cpu = { SB_DEVICE_CPU, 0, cli->device.threads };
+
+      sb_cli_warning (input_name, _ ("%s; continuing on the CPU"), error->message);
+      g_clear_error (&error);
+
+      g_autoptr (SbEngine) other = sb_engine_new (cpu, &error);
+
+      if (other != NULL)
+        result = edit (cli, other, image, &error);
+    }
   if (result == NULL)
     {
       sb_cli_error (input_name, "%s", reason (error));
