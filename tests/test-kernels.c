@@ -5,6 +5,7 @@
 #include "sb-arith.h"
 #include "sb-cpu-blur-line.h"
 #include "sb-cpu-blur-tone.h"
+#include "sb-kernel-blur-bytes.h"
 #include "sb-memory.h"
 
 #include <math.h>
@@ -174,6 +175,136 @@ static void
 test_fractional_radii (void)
 {
   for_each_isa (check_fractional_radii);
+}
+
+/* --- Bytes ----------------------------------------------------------------------------------- */
+
+/* A block's order is the kernel's own: order[i] is the sample (4 x + c) that stands at place i of
+ * what a row stores. Found by blurring one bright sample at a time. */
+static void
+find_block_order (const SbBytesKernels *kernels, guint order[SB_BLOCK_SAMPLES])
+{
+  guint16 out[SB_BLOCK_SAMPLES] __attribute__ ((aligned (64)));
+  guint8 in[4 * (3 + 2 * SB_BLOCK)];
+  SbBytesBox box;
+
+  g_assert_true (sb_bytes_box_init (&box, 1));
+  for (guint i = 0; i < SB_BLOCK_SAMPLES; i++)
+    order[i] = SB_BLOCK_SAMPLES;
+  for (gint x = 0; x < SB_BLOCK; x++)
+    for (gint c = 0; c < 4; c++)
+      {
+        memset (in, 0, sizeof in);
+        in[4 * (x + 1) + c] = 3; /* 257 in results x - 1 .. x + 1 */
+        kernels->row (&box, in, 1, out, in);
+        /* Bright for the first time is the result x + 1, and with x = 0 those before it. */
+        for (guint i = 0; i < SB_BLOCK_SAMPLES; i++)
+          if ((out[i] ^ BIAS) == 257 && order[i] == SB_BLOCK_SAMPLES)
+            order[i] = (guint)(4 * (x + 1) + c);
+      }
+  /* Which of those is result 0: a pixel before the first one is bright there only. */
+  for (gint c = 0; c < 4; c++)
+    {
+      memset (in, 0, sizeof in);
+      in[c] = 3;
+      kernels->row (&box, in, 1, out, in);
+      for (guint i = 0; i < SB_BLOCK_SAMPLES; i++)
+        if ((out[i] ^ BIAS) == 257)
+          order[i] = (guint)c;
+    }
+  guint8 seen[SB_BLOCK_SAMPLES] = { 0 };
+  for (guint i = 0; i < SB_BLOCK_SAMPLES; i++)
+    {
+      g_assert_cmpuint (order[i], <, SB_BLOCK_SAMPLES);
+      g_assert_cmpuint (seen[order[i]]++, ==, 0);
+    }
+}
+
+/* Every sum that there can be, one after the other: with p[i] = floor (i / w) the window's sum
+ * rises by one from pixel to pixel. */
+static void
+check_byte_rows (const SbBytesKernels *kernels, const SbBytesBox *box,
+                 const guint order[SB_BLOCK_SAMPLES])
+{
+  const gsize w = 2 * (gsize)box->radius + 1, blocks = (255 * w + SB_BLOCK) / SB_BLOCK;
+  const gsize bytes = 4 * (w + blocks * SB_BLOCK);
+  g_autofree guint8 *in = g_malloc (bytes);
+  guint16 *out = sb_memory_alloc (blocks * SB_BLOCK_BYTES);
+
+  for (gsize i = 0; i < bytes / 4; i++)
+    for (guint c = 0; c < 4; c++)
+      {
+        const guint v = (guint)MIN (i / w, 255);
+        in[4 * i + c] = (guint8)(c % 2 == 0 ? v : 255 - v);
+      }
+  kernels->row (box, in, blocks, out, in);
+  for (gsize i = 0; i < blocks * SB_BLOCK_SAMPLES; i++)
+    {
+      const guint sample = order[i % SB_BLOCK_SAMPLES];
+      const gsize s = MIN (i / SB_BLOCK_SAMPLES * SB_BLOCK + sample / 4, 255 * w);
+      const gsize sum = sample % 2 == 0 ? s : 255 * w - s;
+      if ((guint)(out[i] ^ BIAS) != (2 * 257 * sum + w) / (2 * w))
+        g_error ("radius %d, sum %" G_GSIZE_FORMAT ": %u instead of %" G_GSIZE_FORMAT, box->radius,
+                 sum, out[i] ^ BIAS, (2 * 257 * sum + w) / (2 * w));
+    }
+  sb_memory_free (out, blocks * SB_BLOCK_BYTES);
+}
+
+/* Both sides of every step of a column's quotient, at every place of a block, and both ends. */
+static void
+check_byte_columns (const SbBytesKernels *kernels, const SbBytesBox *box)
+{
+  static guint16 zero[SB_BLOCK_SAMPLES] __attribute__ ((aligned (64)));
+  gint32 sums[SB_BLOCK_SAMPLES] __attribute__ ((aligned (64)));
+  guint8 out[64] __attribute__ ((aligned (64)));
+  const guint16 *const rows[1] = { zero };
+  const gint64 w = 2 * (gint64)box->radius + 1;
+
+  for (guint v = 0; v <= 255; v++)
+    for (guint side = 0; side < 2; side++)
+      {
+        /* The least N with round (round (N / w) / 257) = v, then the greatest. */
+        const gint64 below = (2 * (257 * (gint64)v - 128) - 1) * w; /* 2 N > this */
+        const gint64 above = below + 2 * 257 * w;
+        const gint64 n
+            = side == 0 ? (v == 0 ? 0 : (below + 1) / 2) : (v == 255 ? 65535 * w : (above - 1) / 2);
+
+        g_assert_cmpuint (sb_round_to_8 ((guint32)((2 * n + w) / (2 * w))), ==, v);
+        for (guint i = 0; i < SB_BLOCK_SAMPLES; i++)
+          sums[i] = box->offset + (gint32)(n - 32768 * w);
+        kernels->columns (box, sums, rows, rows, 1, 1, out, 64, v % 2 == 0);
+        for (guint i = 0; i < SB_BLOCK_SAMPLES; i++)
+          if (out[i] != v)
+            g_error ("radius %d, sum %" G_GINT64_FORMAT ", place %u: %u instead of %u", box->radius,
+                     n, i, out[i], v);
+      }
+}
+
+static void
+check_bytes (const SbBlurKernels *unused)
+{
+  const SbBytesKernels *kernels = sb_bytes_kernels ();
+  guint order[SB_BLOCK_SAMPLES], radii = 0;
+
+  if (kernels == NULL)
+    return;
+  find_block_order (kernels, order);
+  for (guint radius = 1; radius <= SB_MAX_RADIUS; radius++)
+    {
+      SbBytesBox box;
+      if (!sb_bytes_box_init (&box, radius))
+        continue;
+      radii++;
+      check_byte_rows (kernels, &box, order);
+      check_byte_columns (kernels, &box);
+    }
+  g_assert_cmpuint (radii, >=, 100);
+}
+
+static void
+test_bytes (void)
+{
+  for_each_isa (check_bytes);
 }
 
 /* --- Alpha and rounding ---------------------------------------------------------------------- */
@@ -513,6 +644,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/kernels/divide/whole-radii", test_whole_radii);
   g_test_add_func ("/kernels/divide/fractional-radii", test_fractional_radii);
+  g_test_add_func ("/kernels/divide/bytes", test_bytes);
   g_test_add_func ("/kernels/premultiply", test_premultiply);
   g_test_add_func ("/kernels/unpremultiply", test_unpremultiply);
   g_test_add_func ("/kernels/alpha", test_alpha);

@@ -2,11 +2,15 @@
 
 #include "config.h"
 
+#include "sb-kernel-blur-bytes.h"
 #include "sb-kernel-blur.h"
+
+#include <math.h>
 
 extern const SbBlurKernels sb_blur_kernels_base;
 #if defined(__x86_64__)
 extern const SbBlurKernels sb_blur_kernels_avx2, sb_blur_kernels_avx512;
+extern const SbBytesKernels sb_bytes_kernels_avx512;
 #endif
 
 const SbBlurKernels *
@@ -22,6 +26,20 @@ sb_blur_kernels (void)
 #endif
     default:
       return &sb_blur_kernels_base;
+    }
+}
+
+const SbBytesKernels *
+sb_bytes_kernels (void)
+{
+  switch (sb_isa_get ())
+    {
+#if defined(__x86_64__)
+    case SB_ISA_AVX512:
+      return &sb_bytes_kernels_avx512;
+#endif
+    default:
+      return NULL;
     }
 }
 
@@ -91,5 +109,90 @@ sb_box_init (SbBox *box, guint radius16, gboolean to_8, SbBoxLimits limits)
   box->offset = (gint32)(32768u * d + d / 2); /* d / 2 is (d - 1) / 2 where d is odd */
   box->shift = s;
   box->multiplier = (guint32)((((guint64)1 << (32 + s)) + divisor - 1) / divisor);
+  return TRUE;
+}
+
+/* --- Bytes ----------------------------------------------------------------------------------- */
+
+/* A quotient N * a / d by the bits of a float M + N: (M + N) * inverse, where inverse is
+ * (a + error) / d, is a whole number besides N * a / d if a * M + error * (M + N) is a multiple of
+ * d. It cannot be for every N, but M can be chosen so that what it lacks stays below a half, the
+ * distance of N * a to the nearest halfway point, d being odd. */
+typedef struct
+{
+  gint64 a, d;
+  gint64 least, most; /* of N */
+  gint64 unit;        /* what the whole number has to be a multiple of, a power of two */
+  gint64 m, whole;    /* the result */
+} Tuning;
+
+static gboolean
+tune (Tuning *t, float inverse)
+{
+  const double error = (double)inverse * (double)t->d - (double)t->a; /* exact: 41 bits at most */
+  const double middle = (double)(t->least + t->most) / 2;
+  const double allowed = 0.499 - fabs (error) * (double)(t->most - t->least) / 2;
+  const gint64 low = 1 << 23, modulus = t->d * t->unit;
+  gint64 m = low - t->least;
+  double lack = error * ((double)m + middle);
+
+  if (fabs (lack - nearbyint (lack)) > allowed && allowed > 0)
+    {
+      double by = (nearbyint (lack) - lack) / error;
+      if (by < 0)
+        by += 1 / fabs (error);
+      if (by > (double)low)
+        return FALSE;
+      m += (gint64)by;
+      lack = error * ((double)m + middle);
+    }
+
+  const gint64 wanted = (gint64)nearbyint (lack);
+  gint64 rest = (t->a * m + wanted) % modulus;
+  if (t->a == 1)
+    m += (modulus - rest) % modulus;
+  else
+    for (gint64 turns = modulus; rest != 0 && turns > 0; turns--, m++)
+      rest = (rest + t->a) % modulus;
+  lack = error * ((double)m + middle);
+  t->m = m;
+  t->whole = (t->a * m + wanted) / t->d;
+  return (t->a * m + wanted) % modulus == 0 && m + t->most < 2 * low
+         && fabs (lack - (double)wanted) <= allowed;
+}
+
+gboolean
+sb_bytes_box_init (SbBytesBox *box, guint radius)
+{
+  const gint64 w = 2 * (gint64)radius + 1;
+  const gint32 float_bits = 0x4b000000; /* of 2^23 */
+
+  g_return_val_if_fail (radius > 0 && radius <= SB_MAX_RADIUS, FALSE);
+
+  /* Rows. What is added to the product is a float too: where the whole part has more than 24 bits,
+   * it must end in zeros. */
+  Tuning rows = { .a = 257, .d = w, .most = 255 * w, .unit = 1 };
+  while (rows.unit * w < 257)
+    rows.unit *= 2;
+  *box = (SbBytesBox){ .radius = (gint32)radius, .row_inverse = (float)(257.0 / (double)w) };
+  if (w % 257 == 0 || !tune (&rows, box->row_inverse))
+    return FALSE;
+  box->row_offset = float_bits + (gint32)(rows.m - (1 << 23));
+  box->row_addend = (float)((3 << 22) + 32768 - rows.whole);
+
+  /* Columns, from the middle of the range: N - 32896 w, of biased samples N - 128 w. */
+  Tuning columns = { .a = 1, .d = 257 * w, .least = -32896 * w, .most = 32896 * w, .unit = 1 };
+  box->inverse = (float)(1 / (257.0 * (double)w));
+  box->bits = tune (&columns, box->inverse);
+  if (!box->bits)
+    {
+      const double error = (double)box->inverse * (double)columns.d - 1;
+      if (columns.most >= 1 << 24 || fabs (error) * (double)columns.most > 0.499)
+        return FALSE;
+      columns.m = columns.whole = 0;
+    }
+  box->offset = (box->bits ? float_bits + (gint32)(columns.m - (1 << 23)) : 0) - 128 * (gint32)w;
+  box->low_addend = (float)((3 << 22) + 128 - columns.whole);
+  box->high_addend = (float)((3 << 14) + 128 - (double)columns.whole + 0.5);
   return TRUE;
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "sb-cpu-blur.h"
+#include "sb-cpu-blur-bytes.h"
 #include "sb-cpu-blur-tile.h"
 #include "sb-error.h"
 #include "sb-memory.h"
@@ -317,7 +318,16 @@ static gboolean
 blur_rect (const SbBlurJob *job, const SbRect *rect, GError **error)
 {
   gboolean done;
+  SbBytesPlan bytes;
 
+  if (sb_bytes_plan_init (&bytes, job, rect))
+    {
+      const guint n_threads = sb_parallel_get_n_threads (job->parallel);
+      bytes.threads = scratch_get (job->scratch, bytes.thread_bytes * n_threads);
+      if (bytes.threads == NULL)
+        return out_of_memory (job, error);
+      return sb_bytes_plan_run (&bytes) || cancelled (error);
+    }
   if (!blur_marching (job, rect, &done, error))
     return FALSE;
   if (done)
