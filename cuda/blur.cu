@@ -166,14 +166,18 @@ plan_direction (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, D
 }
 
 int
-sb_cuda_blur_needs_second (const SbCudaLimits *limits, const SbCudaBlur *b)
+sb_cuda_blur_needs (const SbCudaLimits *limits, const SbCudaBlur *b)
 {
-  Direction h = {}, v = {};
-  if (sb_cuda_march_can (limits, b) && sb_cuda_march_passes (limits, b) < b->passes)
-    return 1;
-  return (b->horizontal && plan_direction (limits, b, 0, &h) && h.launches > 1)
-         || (b->vertical && !sb_cuda_march_can (limits, b) && plan_direction (limits, b, 1, &v)
-             && v.launches > 1);
+  Direction d = {};
+  int needs = 0;
+  const int march = sb_cuda_march_can (limits, b);
+  if (march && sb_cuda_march_passes (limits, b) < b->passes)
+    needs |= SB_CUDA_NEEDS_SECOND;
+  if (b->horizontal && plan_direction (limits, b, 0, &d) && d.launches > 1)
+    needs |= SB_CUDA_NEEDS_SECOND | SB_CUDA_NEEDS_ALL_COLUMNS | SB_CUDA_NEEDS_ALL_ROWS;
+  if (b->vertical && !march && plan_direction (limits, b, 1, &d) && d.launches > 1)
+    needs |= SB_CUDA_NEEDS_SECOND | SB_CUDA_NEEDS_ALL_ROWS;
+  return needs;
 }
 
 cudaError_t

@@ -38,11 +38,13 @@ extern "C"
     int same;                      /* the three channels' steps are equal */
   } SbCudaTone;
 
-  /* One blur. `work` and `work2` hold RGBA at 16 bits, work_stride bytes a row, work_rows rows;
-   * work2 may be NULL: then lines are limited to what one launch can filter (SB_CUDA_TOO_LONG
-   * otherwise). mask: 16 bits a pixel of the whole picture, or NULL; where it is 0 the source's
-   * bytes are written. The target has the source's size; only the pixels of the rect x, y, width,
-   * height are written. */
+  /* One blur. The target has the source's size; only the pixels of the rect x, y, width, height are
+   * written. `work` and `work2` hold RGBA at 16 bits, work_stride bytes a row; sb_cuda_blur_needs()
+   * says whether work2 may be NULL, and what of the two is used: of the columns only x / 8 * 8 up
+   * to (x + width + 7) / 8 * 8, of the rows only those of the rect and as far beyond as all passes
+   * reach. So a caller may hand over smaller buffers and pointers to where their pixel (0, 0) would
+   * be. mask: 16 bits a pixel of the whole picture, or NULL; where it is 0 the source's bytes are
+   * written. */
   typedef struct
   {
     SbCudaPicture source, target;
@@ -76,14 +78,31 @@ extern "C"
   } SbCudaLimits;
 
   cudaError_t sb_cuda_blur_prepare (SbCudaLimits *limits, int device);
-  /* Whether work2 is needed for this blur. */
-  int sb_cuda_blur_needs_second (const SbCudaLimits *limits, const SbCudaBlur *blur);
+  enum
+  {
+    SB_CUDA_NEEDS_SECOND = 1,      /* work2 */
+    SB_CUDA_NEEDS_ALL_ROWS = 2,    /* of the picture, in both */
+    SB_CUDA_NEEDS_ALL_COLUMNS = 4, /* likewise */
+  };
+  int sb_cuda_blur_needs (const SbCudaLimits *limits, const SbCudaBlur *blur);
   cudaError_t sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *blur,
                             cudaStream_t stream);
 
   /* The rect's pixels, 8 to 16 bits or back or as they are; both pictures have one size. */
   cudaError_t sb_cuda_convert (const SbCudaPicture *source, const SbCudaPicture *target, int x,
                                int y, int width, int height, cudaStream_t stream);
+
+  /* The mask of an area, softened by `feather` (0 to 500). spans: of each of the `height` rows, the
+   * first pixel inside and the first one behind, after what repeated ends add; both 0 where none
+   * is. values: what the horizontal box makes of 0 .. 2 feather + 1 samples inside. */
+  typedef struct
+  {
+    int width, height, feather;
+    const int2 *spans;
+    const uint16_t *values;
+  } SbCudaMask;
+
+  cudaError_t sb_cuda_mask (const SbCudaMask *mask, uint16_t *out, cudaStream_t stream);
 
   /* Show: view->width x view->height RGBA pixels from a picture, as SbView defines it. */
   typedef struct
@@ -96,6 +115,9 @@ extern "C"
 
   cudaError_t sb_cuda_show (const SbCudaPicture *source, int opaque, const SbCudaView *view,
                             void *rgba, size_t stride, cudaStream_t stream);
+
+  /* trap.cu, in the module for tests only. */
+  cudaError_t sb_cuda_trap (cudaStream_t stream);
 
 #ifdef __cplusplus
 }

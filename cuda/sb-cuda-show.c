@@ -31,12 +31,15 @@ static gboolean
 launch (SbBackend *self, const SbView *view, void *rgba, gsize stride, GError **error)
 {
   const SbCudaView v = convert_view (view);
-  const SbCudaPicture source = sb_cuda_picture (
-      self, view->what == SB_SHOW_ORIGINAL ? &self->original : &self->results[self->front],
-      self->picture.depth);
+  const SbCudaPicture source = view->what == SB_SHOW_ORIGINAL
+                                   ? sb_cuda_picture (self, &self->original, self->picture.depth)
+                                   : sb_cuda_front (self);
 
-  return sb_cuda_check (self, sb_cuda_show (&source, self->opaque, &v, rgba, stride, self->display),
-                        "show", error)
+  return sb_cuda_begin_timing (self, SB_CUDA_DISPLAY, error)
+         && sb_cuda_check (self,
+                           sb_cuda_show (&source, self->opaque, &v, rgba, stride, self->display),
+                           "show", error)
+         && sb_cuda_end_timing (self, SB_CUDA_DISPLAY, error)
          && sb_cuda_check (self, cudaEventRecord (self->shown, self->display), "show", error);
 }
 
@@ -49,7 +52,7 @@ sb_cuda_show_host (SbBackend *self, const SbView *view, guint8 *rgba, gsize stri
     return FALSE;
   g_mutex_lock (&self->lock);
   const gboolean done
-      = sb_cuda_reserve (self, &self->view, bytes, error)
+      = (self->view.bytes >= bytes || sb_cuda_reserve (self, &self->view, bytes + bytes / 4, error))
         && sb_cuda_reserve_staging (self, bytes, error)
         && launch (self, view, self->view.data, row, error)
         && sb_cuda_check (self,
