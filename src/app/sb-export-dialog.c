@@ -7,76 +7,18 @@
 #include <adwaita.h>
 #include <glib/gi18n-lib.h>
 
+#include "sb-accessible.h"
 #include "sb-export-name.h"
+#include "sb-places.h"
 
 typedef struct
 {
   GtkWindow *parent;
+  SbDocument *document;
   GSettings *settings;
   GtkFileChooserNative *native;
   SbExportChoice *choice; /* waits for the second question */
 } Dialog;
-
-/* --- The folder ------------------------------------------------------------------------------ */
-
-/* Remote folders are not asked, as that may take long: saving tells what is wrong with them. */
-static gboolean
-is_writable (GFile *folder)
-{
-  if (!g_file_is_native (folder))
-    return TRUE;
-  g_autoptr (GFileInfo) info = g_file_query_info (
-      folder, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE "," G_FILE_ATTRIBUTE_STANDARD_TYPE,
-      G_FILE_QUERY_INFO_NONE, NULL, NULL);
-
-  return info != NULL && g_file_info_get_file_type (info) == G_FILE_TYPE_DIRECTORY
-         && g_file_info_get_attribute_boolean (info, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE);
-}
-
-/* Beside the picture, else where the last one went, else among the pictures. */
-static GFile *
-choose_folder (SbDocument *document, GSettings *settings)
-{
-  GFile *file = sb_document_get_file (document);
-  g_autoptr (GFile) folder = file == NULL ? NULL : g_file_get_parent (file);
-  g_autofree char *uri = g_settings_get_string (settings, "export-folder");
-  const char *pictures = g_get_user_special_dir (G_USER_DIRECTORY_PICTURES);
-
-  if (folder != NULL && is_writable (folder))
-    return g_steal_pointer (&folder);
-  if (*uri != '\0')
-    {
-      g_autoptr (GFile) last = g_file_new_for_uri (uri);
-
-      if (is_writable (last))
-        return g_steal_pointer (&last);
-    }
-  return g_file_new_for_path (pictures == NULL ? g_get_home_dir () : pictures);
-}
-
-static gboolean
-is_there (GFile *file)
-{
-  return g_file_is_native (file) && g_file_query_exists (file, NULL);
-}
-
-static char *
-choose_name (SbDocument *document, GFile *folder)
-{
-  g_autofree char *title = NULL;
-
-  g_object_get (document, "title", &title, NULL);
-  for (guint attempt = 1; attempt < 100; attempt++)
-    {
-      g_autofree char *name = sb_export_suggest_name (title == NULL ? "" : title, attempt);
-      g_autoptr (GFile) file = g_file_get_child_for_display_name (folder, name, NULL);
-
-      if (file == NULL || !is_there (file))
-        return g_steal_pointer (&name);
-    }
-  /* The chooser asks before it is replaced. */
-  return sb_export_suggest_name (title == NULL ? "" : title, 1);
-}
 
 /* --- The dialog ------------------------------------------------------------------------------ */
 
@@ -96,6 +38,7 @@ dialog_free (gpointer data)
     gtk_native_dialog_destroy (GTK_NATIVE_DIALOG (dialog->native));
   g_clear_object (&dialog->native);
   g_clear_object (&dialog->parent);
+  g_clear_object (&dialog->document);
   g_clear_object (&dialog->settings);
   g_clear_pointer (&dialog->choice, sb_export_choice_free);
   g_free (dialog);
@@ -149,8 +92,35 @@ ask_to_replace (GTask *task)
                                               ADW_RESPONSE_DESTRUCTIVE);
   adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (message), "cancel");
   adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (message), "cancel");
+  sb_accessible_name_buttons (message);
   g_signal_connect_swapped (message, "response", G_CALLBACK (replace_response_cb), task);
   gtk_window_present (GTK_WINDOW (message));
+}
+
+/* A window that was closed meanwhile asks nothing. */
+static gboolean
+is_gone (Dialog *dialog)
+{
+  return gtk_window_get_application (dialog->parent) == NULL;
+}
+
+static void
+is_there_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  GTask *task = user_data;
+  Dialog *dialog = g_task_get_task_data (task);
+  g_autoptr (GFileInfo) info = g_file_query_info_finish (G_FILE (source), result, NULL);
+
+  /* What cannot be told is told by saving, which replaces nothing unasked. */
+  if (info == NULL)
+    finish (task);
+  else if (is_gone (dialog))
+    {
+      g_clear_pointer (&dialog->choice, sb_export_choice_free);
+      finish (task);
+    }
+  else
+    ask_to_replace (task);
 }
 
 static void
@@ -179,10 +149,50 @@ response_cb (GTask *task, int response)
   /* The chooser has asked about the name that was typed. */
   choice->options.overwrite = !choice->corrected;
 
-  if (choice->corrected && is_there (choice->file))
-    ask_to_replace (task);
+  if (choice->corrected)
+    g_file_query_info_async (choice->file, G_FILE_ATTRIBUTE_STANDARD_TYPE,
+                             G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, G_PRIORITY_DEFAULT, NULL,
+                             is_there_cb, task);
   else
     finish (task);
+}
+
+static void
+present_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  GTask *task = user_data;
+  Dialog *dialog = g_task_get_task_data (task);
+  g_autofree char *name = NULL;
+  g_autoptr (GFile) folder = sb_places_find_finish (result, &name);
+
+  if (is_gone (dialog))
+    {
+      finish (task);
+      return;
+    }
+
+  const char *depths[] = { "8", "16", NULL };
+  const char *labels[] = { _ ("8 bits a channel"), _ ("16 bits a channel"), NULL };
+  SbImage *image = sb_document_get_image (dialog->document);
+  g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
+  GtkFileChooser *chooser;
+
+  dialog->native
+      = gtk_file_chooser_native_new (_ ("Export as PNG"), dialog->parent,
+                                     GTK_FILE_CHOOSER_ACTION_SAVE, _ ("_Export"), _ ("_Cancel"));
+  chooser = GTK_FILE_CHOOSER (dialog->native);
+  gtk_file_filter_set_name (filter, _ ("PNG pictures"));
+  gtk_file_filter_add_mime_type (filter, "image/png");
+  gtk_file_chooser_add_filter (chooser, filter);
+  if (folder != NULL)
+    gtk_file_chooser_set_current_folder (chooser, folder, NULL);
+  gtk_file_chooser_set_current_name (chooser, name);
+  gtk_file_chooser_add_choice (chooser, "depth", _ ("Depth"), depths, labels);
+  gtk_file_chooser_set_choice (chooser, "depth",
+                               image != NULL && sb_image_get_depth (image) == 16 ? "16" : "8");
+  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog->native), TRUE);
+  g_signal_connect_swapped (dialog->native, "response", G_CALLBACK (response_cb), task);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog->native));
 }
 
 void
@@ -191,34 +201,30 @@ sb_export_dialog_run (GtkWindow *parent, SbDocument *document, GSettings *settin
 {
   g_return_if_fail (GTK_IS_WINDOW (parent) && SB_IS_DOCUMENT (document));
 
-  const char *depths[] = { "8", "16", NULL };
-  const char *labels[] = { _ ("8 bits a channel"), _ ("16 bits a channel"), NULL };
   Dialog *dialog = g_new0 (Dialog, 1);
   GTask *task = g_task_new (parent, NULL, callback, user_data);
-  SbImage *image = sb_document_get_image (document);
-  g_autoptr (GFile) folder = choose_folder (document, settings);
-  g_autofree char *name = choose_name (document, folder);
-  g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
-  GtkFileChooser *chooser;
+  GFile *file = sb_document_get_file (document);
+  GFile *beside = file == NULL ? NULL : g_file_get_parent (file);
+  g_autoptr (GPtrArray) folders = g_ptr_array_new_with_free_func (g_object_unref);
+  g_autofree char *last = g_settings_get_string (settings, "export-folder");
+  const char *pictures = g_get_user_special_dir (G_USER_DIRECTORY_PICTURES);
+  g_autofree char *title = NULL;
 
   dialog->parent = g_object_ref (parent);
+  dialog->document = g_object_ref (document);
   dialog->settings = g_object_ref (settings);
-  dialog->native = gtk_file_chooser_native_new (
-      _ ("Export as PNG"), parent, GTK_FILE_CHOOSER_ACTION_SAVE, _ ("_Export"), _ ("_Cancel"));
   g_task_set_task_data (task, dialog, dialog_free);
 
-  chooser = GTK_FILE_CHOOSER (dialog->native);
-  gtk_file_filter_set_name (filter, _ ("PNG pictures"));
-  gtk_file_filter_add_mime_type (filter, "image/png");
-  gtk_file_chooser_add_filter (chooser, filter);
-  gtk_file_chooser_set_current_folder (chooser, folder, NULL);
-  gtk_file_chooser_set_current_name (chooser, name);
-  gtk_file_chooser_add_choice (chooser, "depth", _ ("Depth"), depths, labels);
-  gtk_file_chooser_set_choice (chooser, "depth",
-                               image != NULL && sb_image_get_depth (image) == 16 ? "16" : "8");
-  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog->native), TRUE);
-  g_signal_connect_swapped (dialog->native, "response", G_CALLBACK (response_cb), task);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog->native));
+  /* Beside the picture, else where the last one went, else among the pictures. */
+  if (beside != NULL)
+    g_ptr_array_add (folders, beside);
+  if (*last != '\0')
+    g_ptr_array_add (folders, g_file_new_for_uri (last));
+  if (pictures != NULL)
+    g_ptr_array_add (folders, g_file_new_for_path (pictures));
+  g_ptr_array_add (folders, g_file_new_for_path (g_get_home_dir ()));
+  g_object_get (document, "title", &title, NULL);
+  sb_places_find_async (NULL, folders, title == NULL ? "" : title, present_cb, task);
 }
 
 SbExportChoice *

@@ -6,6 +6,7 @@
 
 #include <glib/gi18n-lib.h>
 
+#include "sb-accessible.h"
 #include "sb-export-dialog.h"
 
 typedef struct
@@ -22,6 +23,23 @@ close_now (SbWindow *self)
 {
   self->closing = TRUE;
   gtk_window_close (GTK_WINDOW (self));
+}
+
+static gboolean
+close_cb (gpointer user_data)
+{
+  SbWindow *self = user_data;
+
+  if (self->document != NULL)
+    close_now (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* A dialog closes first: it looks at the window it belongs to when it goes. */
+static void
+close_soon (SbWindow *self)
+{
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, close_cb, g_object_ref (self), g_object_unref);
 }
 
 static void
@@ -57,14 +75,26 @@ exported_cb (GObject *source, GAsyncResult *result, gpointer user_data)
 
   if (!sb_window_is_closed (self))
     {
+      const gboolean close_waits = self->close_waits;
+
+      self->close_waits = FALSE;
       g_object_get (self->document, "modified", &modified, NULL);
       if (!exported)
         sb_window_report (self, error);
-      /* Changes made meanwhile are asked about again. */
-      else if (export->then_close && !modified)
-        close_now (self);
+      else if ((export->then_close || close_waits) && !modified)
+        {
+          /* What it asks about has just been settled. */
+          if (self->question != NULL)
+            gtk_window_close (GTK_WINDOW (self->question));
+          close_soon (self);
+        }
       else
-        tell_exported (self, export);
+        {
+          tell_exported (self, export);
+          /* Changes made meanwhile are asked about. */
+          if (close_waits)
+            sb_window_ask_to_close (self);
+        }
     }
   else if (!exported && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     g_printerr ("softbox: %s\n", error->message);
@@ -108,6 +138,7 @@ chosen_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   SbWindow *self = SB_WINDOW (source);
   g_autoptr (SbExportChoice) choice = sb_export_dialog_finish (result);
 
+  self->choosing = FALSE;
   if (choice != NULL && !sb_window_is_closed (self))
     start (self, choice->file, &choice->options, choice->corrected, GPOINTER_TO_INT (user_data));
 }
@@ -115,6 +146,9 @@ chosen_cb (GObject *source, GAsyncResult *result, gpointer user_data)
 void
 sb_window_export (SbWindow *self, gboolean then_close)
 {
+  if (self->choosing)
+    return;
+  self->choosing = TRUE;
   g_object_set (self->document, "animating", FALSE, NULL);
   sb_export_dialog_run (GTK_WINDOW (self), self->document, self->settings, chosen_cb,
                         GINT_TO_POINTER (then_close));
@@ -122,25 +156,15 @@ sb_window_export (SbWindow *self, gboolean then_close)
 
 /* --- Unsaved changes ------------------------------------------------------------------------- */
 
-static gboolean
-discard_cb (gpointer user_data)
-{
-  SbWindow *self = user_data;
-
-  if (self->document != NULL)
-    close_now (self);
-  return G_SOURCE_REMOVE;
-}
-
 static void
 answer_cb (SbWindow *self, const char *response)
 {
-  self->asking = FALSE;
+  g_clear_weak_pointer (&self->question);
+  self->close_waits = FALSE;
   if (g_str_equal (response, "discard"))
     {
       sb_document_cancel_export (self->document);
-      /* The dialog closes first: it looks at the window it belongs to when it goes. */
-      g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, discard_cb, g_object_ref (self), g_object_unref);
+      close_soon (self);
     }
   else if (g_str_equal (response, "export"))
     sb_window_export (self, TRUE);
@@ -152,12 +176,19 @@ sb_window_ask_to_close (SbWindow *self)
   g_autofree char *name = NULL;
   g_autofree char *body = NULL;
   GtkWidget *dialog;
+  gboolean exporting;
 
-  if (self->asking)
+  if (self->question != NULL)
     return;
-  self->asking = TRUE;
+  g_object_get (self->document, "title", &name, "exporting", &exporting, NULL);
+  /* The export on its way may be of just these changes. Who asks again wants to be asked. */
+  if (exporting && !self->close_waits)
+    {
+      self->close_waits = TRUE;
+      sb_window_toast (self, _ ("Closes when the export is done"));
+      return;
+    }
 
-  g_object_get (self->document, "title", &name, NULL);
   body = g_strdup_printf (
       _ ("The changes to “%s” have not been exported. Without an export they are lost."), name);
   dialog = adw_message_dialog_new (GTK_WINDOW (self), _ ("Export the changes?"), NULL);
@@ -170,6 +201,8 @@ sb_window_ask_to_close (SbWindow *self)
                                               ADW_RESPONSE_SUGGESTED);
   adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (dialog), "export");
   adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (dialog), "cancel");
+  sb_accessible_name_buttons (dialog);
+  g_set_weak_pointer (&self->question, dialog);
   g_signal_connect_object (dialog, "response", G_CALLBACK (answer_cb), self, G_CONNECT_SWAPPED);
   gtk_window_present (GTK_WINDOW (dialog));
 }

@@ -9,6 +9,7 @@
 #include <glib/gi18n-lib.h>
 #include <glib/gstdio.h>
 
+#include "sb-places.h"
 #include "sb-recent.h"
 #include "sb-thumbnail.h"
 
@@ -135,19 +136,22 @@ open_response_cb (SbWindow *self, int response, GtkFileChooserNative *native)
   g_object_unref (native);
 }
 
-void
-sb_window_open (SbWindow *self)
+static void
+show_open_cb (GObject *source, GAsyncResult *result, gpointer user_data)
 {
-  GtkFileChooserNative *native
-      = gtk_file_chooser_native_new (_ ("Open a picture"), GTK_WINDOW (self),
-                                     GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"), _ ("_Cancel"));
-  GtkFileChooser *chooser = GTK_FILE_CHOOSER (native);
+  g_autoptr (SbWindow) self = user_data;
+  g_autoptr (GFile) folder = sb_places_find_finish (result, NULL);
+  GtkFileChooserNative *native;
   g_autoptr (GtkFileFilter) pictures = gtk_file_filter_new ();
   g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
-  g_autofree char *uri = g_settings_get_string (self->settings, "open-folder");
-  GFile *file = sb_document_get_file (self->document);
-  g_autoptr (GFile) folder = file == NULL ? NULL : g_file_get_parent (file);
+  GtkFileChooser *chooser;
 
+  self->opening = FALSE;
+  if (sb_window_is_closed (self))
+    return;
+  native = gtk_file_chooser_native_new (_ ("Open a picture"), GTK_WINDOW (self),
+                                        GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"), _ ("_Cancel"));
+  chooser = GTK_FILE_CHOOSER (native);
   gtk_file_filter_set_name (pictures, _ ("Pictures"));
   gtk_file_filter_add_pixbuf_formats (pictures);
   gtk_file_filter_add_mime_type (pictures, "image/png");
@@ -156,18 +160,32 @@ sb_window_open (SbWindow *self)
   gtk_file_chooser_add_filter (chooser, pictures);
   gtk_file_chooser_add_filter (chooser, all);
   gtk_file_chooser_set_select_multiple (chooser, TRUE);
-  if (*uri != '\0')
-    {
-      g_clear_object (&folder);
-      folder = g_file_new_for_uri (uri);
-    }
-  if (folder != NULL && g_file_is_native (folder) && g_file_query_exists (folder, NULL))
+  if (folder != NULL && g_file_is_native (folder))
     gtk_file_chooser_set_current_folder (chooser, folder, NULL);
 
   gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (native), TRUE);
   g_signal_connect_object (native, "response", G_CALLBACK (open_response_cb), self,
                            G_CONNECT_SWAPPED);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (native));
+}
+
+void
+sb_window_open (SbWindow *self)
+{
+  g_autofree char *uri = g_settings_get_string (self->settings, "open-folder");
+  GFile *file = sb_document_get_file (self->document);
+  GFile *beside = file == NULL ? NULL : g_file_get_parent (file);
+  g_autoptr (GPtrArray) folders = g_ptr_array_new_with_free_func (g_object_unref);
+
+  if (self->opening)
+    return;
+  self->opening = TRUE;
+  /* Where the last one came from, else beside the picture. */
+  if (*uri != '\0')
+    g_ptr_array_add (folders, g_file_new_for_uri (uri));
+  if (beside != NULL)
+    g_ptr_array_add (folders, beside);
+  sb_places_find_async (NULL, folders, NULL, show_open_cb, g_object_ref (self));
 }
 
 /* --- Drops ----------------------------------------------------------------------------------- */

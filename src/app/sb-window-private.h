@@ -24,7 +24,10 @@ struct _SbWindow
   GString *warnings;     /* of the banner */
   gboolean animate;      /* once there is a picture */
   gboolean comparing;    /* by a key or a button held down */
-  gboolean asking;       /* about unsaved changes */
+  gboolean opening;      /* a dialog of files is about to come */
+  gboolean choosing;     /* where to export to */
+  GtkWidget *question;   /* about unsaved changes, or NULL */
+  gboolean close_waits;  /* for the export on its way */
   gboolean closing;      /* the answer was to close */
   gboolean narrow;       /* the panel covers the picture */
   gboolean panel_wanted; /* where there is room */

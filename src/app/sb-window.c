@@ -6,6 +6,7 @@
 
 #include <glib/gi18n-lib.h>
 
+#include "sb-accessible.h"
 #include "sb-recent.h"
 #include "sb-shortcuts.h"
 
@@ -186,29 +187,6 @@ follow_loading (SbWindow *self)
 
 /* --- What the window shows ------------------------------------------------------------------- */
 
-/* What GTK 4.8 leaves to be said: it names a button by its text with the underline and again by the
- * label in it, and those inside its compound widgets not at all. */
-static void
-name_buttons (GtkWidget *widget)
-{
-  GtkWidget *parent = gtk_widget_get_parent (widget);
-
-  if (GTK_IS_BUTTON (widget) && gtk_button_get_use_underline (GTK_BUTTON (widget))
-      && gtk_button_get_label (GTK_BUTTON (widget)) != NULL)
-    gtk_accessible_reset_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL);
-  else if (GTK_IS_MENU_BUTTON (widget) && parent != NULL && ADW_IS_SPLIT_BUTTON (parent))
-    gtk_accessible_update_property (
-        GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL,
-        adw_split_button_get_dropdown_tooltip (ADW_SPLIT_BUTTON (parent)), -1);
-  else if (GTK_IS_BUTTON (widget) && gtk_widget_has_css_class (widget, "close"))
-    gtk_accessible_update_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                    _ ("Close"), -1);
-
-  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
-       child = gtk_widget_get_next_sibling (child))
-    name_buttons (child);
-}
-
 /* One layout with room for the panel beside the picture, and one without. */
 static void
 follow_layout (SbWindow *self)
@@ -242,7 +220,7 @@ follow_layout (SbWindow *self)
       adw_split_button_set_label (self->open, _ ("_Open"));
       gtk_button_set_label (GTK_BUTTON (self->export), _ ("_Export"));
     }
-  name_buttons (GTK_WIDGET (self->header));
+  sb_accessible_name_buttons (GTK_WIDGET (self->header));
 }
 
 static gboolean
@@ -539,6 +517,7 @@ sb_window_dispose (GObject *object)
     }
   g_clear_object (&self->document);
   g_clear_object (&self->settings);
+  g_clear_weak_pointer (&self->question);
 
   G_OBJECT_CLASS (sb_window_parent_class)->dispose (object);
 }
@@ -628,8 +607,8 @@ sb_window_init (SbWindow *self)
   g_signal_connect_object (gtk_recent_manager_get_default (), "changed", G_CALLBACK (recent_cb),
                            self, G_CONNECT_SWAPPED);
   recent_cb (self);
-  name_buttons (GTK_WIDGET (self->banner));
-  name_buttons (GTK_WIDGET (self->stage));
+  sb_accessible_name_buttons (GTK_WIDGET (self->banner));
+  sb_accessible_name_buttons (GTK_WIDGET (self->stage));
 }
 
 SbWindow *

@@ -138,7 +138,7 @@ def answer(program, button):
     """With the pointer."""
     dialog = wait("the question", lambda: program.alive() and question(program))
     equal(dialog.title(), "Export the changes?", "title of the dialog")
-    found = wait(button, lambda: dialog.find("button", re.compile(button + "$")))
+    found = wait(button, lambda: dialog.find("button", button))
     xid = wait("the dialog to be active", lambda: next(
         (x for x in [xdotool("getactivewindow")] if x != program.xid), None))
     corner = program.place(dialog, xid)
@@ -180,6 +180,40 @@ def after_an_export_nothing_is_asked():
         wait("no mark of changes", lambda: program.top.title() == "in.png")
         press("ctrl+w")
         program.wait_end()
+
+
+@test
+def closing_waits_for_an_export_of_the_changes():
+    picture(4000, 3000, channels=4).save("in.png")
+    with Softbox(os.path.abspath("in.png")) as program:
+        program.set_edit("blur:radius=300.5,passes=10")
+        program.export(os.path.abspath("out.png"))
+        press("ctrl+w")
+        wait("a word about it", lambda: program.alive()
+             and program.top.find("label", "Closes when the export is done"))
+        equal(question(program), None, "the question")
+        program.wait_end()
+    equal(content("out.png"), cli("in.png", "blur:radius=300.5,passes=10", "expected.png"), "bytes")
+
+    # Changes made meanwhile are asked about, and so is closing a second time.
+    with Softbox(os.path.abspath("in.png")) as program:
+        program.set_edit("blur:radius=300.5,passes=10")
+        program.export(os.path.abspath("again.png"))
+        press("ctrl+w")
+        program.set_edit("blur:radius=3")
+        wait("the question", lambda: program.alive() and question(program))
+        program.wait_export("again.png")
+        answer(program, "Discard")
+        program.wait_end()
+    equal(content("again.png"), content("out.png"), "bytes")
+    with Softbox(os.path.abspath("in.png")) as program:
+        program.set_edit("blur:radius=300.5,passes=10")
+        program.export(os.path.abspath("late.png"))
+        press("ctrl+w", "ctrl+w")
+        wait("the question", lambda: program.alive() and question(program))
+        # It answers itself when the changes are safe.
+        program.wait_end()
+    equal(content("late.png"), content("out.png"), "bytes")
 
 
 @test
