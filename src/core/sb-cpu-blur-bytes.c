@@ -10,7 +10,9 @@
 
 /* Rows that go through at a time: their results are still in the first cache when the columns take
  * them in. */
-#define ROWS 4
+#define ROWS 2
+/* How many rows sooner the source is called for: a row takes about as long as memory does. */
+#define AHEAD 8
 
 static gsize
 padded (gsize bytes)
@@ -72,8 +74,7 @@ make_rows (Tile *tile, gint64 stop)
     {
       const int y = tile->made;
       const guint8 *in = tile->room.edge;
-      /* The next rows to be made, from where the tile before this one has not been. */
-      const guint8 *ahead = sb_blur_job_source (job, tile->rect.x, MIN (y + 2 * ROWS, height - 1));
+      const guint8 *ahead = sb_blur_job_source (job, MAX (x, 0), MIN (y + AHEAD, height - 1));
 
       if (tile->edge)
         copy_row (job, x, y, 2 * (gint64)radius + 1 + (gint64)tile->blocks * SB_BLOCK,
@@ -189,8 +190,10 @@ sb_bytes_plan_init (SbBytesPlan *plan, const SbBlurJob *job, const SbRect *rect)
     return FALSE;
 
   plan->ring = 2 * (guint)radius + 1 + ROWS;
-  const gint64 cache = (gint64)sb_memory_second_cache () * 9 / 16;
-  const gint64 columns = CLAMP (cache / (8 * (gint64)plan->ring + 16), 8 * SB_BLOCK, 1024);
+  /* Of the second cache, what the rows on their way and the target's lines leave; and not so much
+   * of a row that its sums and its results have no room in the first. */
+  const gint64 cache = (gint64)sb_memory_second_cache () / 2;
+  const gint64 columns = CLAMP (cache / (8 * (gint64)plan->ring + 16), 8 * SB_BLOCK, 768);
   const gint64 n = (rect->width + columns - 1) / columns;
   plan->columns = (int)((rect->width + n - 1) / n + SB_BLOCK - 1) / SB_BLOCK * SB_BLOCK;
   plan->n_columns = (guint)((rect->width + plan->columns - 1) / plan->columns);

@@ -39,13 +39,25 @@ row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const 
   const __m512i zero = _mm512_setzero_si512 (), ones = _mm512_set1_epi32 (0x01010101);
   const __mmask32 high = 0xaaaaaaaa;
 
-  /* The window of the first pixel: in all four parts of the vector alike. */
-  __m512i sum = zero;
+  /* The window of the first pixel: in all four parts of the vector alike. Two sums, so that one
+   * need not wait for the other. */
+  __m512i sum = zero, other = zero;
   gsize i = 0;
-  for (; i + SB_BLOCK <= width; i += SB_BLOCK)
-    sum = _mm512_dpbusd_epi32 (sum, turn (_mm512_loadu_si512 (in + 4 * i)), ones);
-  const __mmask16 rest = (__mmask16)((1u << (width - i)) - 1);
-  sum = _mm512_dpbusd_epi32 (sum, turn (_mm512_maskz_loadu_epi32 (rest, in + 4 * i)), ones);
+  for (; i + 2 * SB_BLOCK <= width; i += 2 * SB_BLOCK)
+    {
+      _mm_prefetch ((const char *)ahead + 4 * i, _MM_HINT_T1);
+      _mm_prefetch ((const char *)ahead + 4 * i + 64, _MM_HINT_T1);
+      sum = _mm512_dpbusd_epi32 (sum, turn (_mm512_loadu_si512 (in + 4 * i)), ones);
+      other = _mm512_dpbusd_epi32 (other, turn (_mm512_loadu_si512 (in + 4 * i + 64)), ones);
+    }
+  const guint32 rest = (1u << (width - i)) - 1;
+  _mm_prefetch ((const char *)ahead + 4 * i, _MM_HINT_T1);
+  sum = _mm512_dpbusd_epi32 (sum, turn (_mm512_maskz_loadu_epi32 ((__mmask16)rest, in + 4 * i)),
+                             ones);
+  other = _mm512_dpbusd_epi32 (
+      other, turn (_mm512_maskz_loadu_epi32 ((__mmask16)(rest >> 16), in + 4 * i + 64)), ones);
+  ahead += 4 * width;
+  sum = _mm512_add_epi32 (sum, other);
   sum = _mm512_add_epi32 (sum, _mm512_shuffle_i32x4 (sum, sum, 0x4e));
   sum = _mm512_add_epi32 (sum, _mm512_shuffle_i32x4 (sum, sum, 0xb1));
   sum = _mm512_add_epi32 (sum, _mm512_set1_epi32 (box->row_offset));
@@ -74,6 +86,8 @@ row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const 
             out + 32 * h,
             _mm512_mask_blend_epi16 (high, q[2 * h], _mm512_slli_epi32 (q[2 * h + 1], 16)));
     }
+  /* The last pixels lie in one line more, as rows begin within one. */
+  _mm_prefetch ((const char *)ahead, _MM_HINT_T1);
 }
 
 static void

@@ -40,8 +40,8 @@ gboolean sb_bytes_box_init (SbBytesBox *box, guint radius);
 typedef struct
 {
   /* The results of `blocks` blocks of a row into `out`; `in` is the pixel a radius before the first
-   * one. Reads up to the pixel a radius and one block beyond the last one. For each block a line of
-   * memory is called for from `ahead` on. */
+   * one. Reads up to the pixel a radius beyond the last one, and one more. `ahead`: the like of
+   * `in` in a row to come, which is called for. */
   void (*row) (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out,
                const guint8 *ahead);
   /* The first window of columns: sums += weight * samples; 0 <= weight < 32768. */
