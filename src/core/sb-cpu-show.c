@@ -33,6 +33,7 @@ typedef struct
   float *ground[2]; /* the checkerboard, in rows of even and odd checks; NULL: opaque */
   float *sums;      /* one row of the source for each thread */
   gsize sums_row;
+  float *pixels;       /* SB_VIEW_COLOR_PIXELS for each thread; NULL: colours stay as they are */
   const guint8 **rows; /* y.taps for each thread */
   float *weights;      /* likewise */
   guint8 *rgba;
@@ -138,6 +139,30 @@ check (const SbView *view, int i, int j)
   return ((guint)i / view->checker_size + (guint)j / view->checker_size) & 1;
 }
 
+/* n pixels of a row through the table, some at a time. `in` is a row of the source without
+ * weights, else of sums. */
+static void
+color_row (const Drawing *d, guint thread, const void *in, gsize n, const float *ground,
+           guint8 *out)
+{
+  float *pixels = d->pixels + thread * 4 * SB_VIEW_COLOR_PIXELS;
+  const gboolean summed = d->x.weights != NULL;
+
+  for (gsize at = 0; at < n; at += SB_VIEW_COLOR_PIXELS)
+    {
+      const gsize some = MIN (n - at, SB_VIEW_COLOR_PIXELS);
+      const guint32 *first = d->x.first + at;
+      if (summed)
+        d->kernels->mix (in, first, d->x.weights + at * d->x.taps, d->x.taps, some, pixels);
+      else if (d->source->depth == 8)
+        d->kernels->take_8 (in, first, some, pixels);
+      else
+        d->kernels->take_16 (in, first, some, pixels);
+      d->kernels->color (d->source->display, pixels, some, summed && ground != NULL,
+                         ground != NULL ? ground + 4 * at : NULL, out + 4 * at);
+    }
+}
+
 /* Rows of a drawing. */
 static void
 draw_band (gsize item, guint thread, gpointer user_data)
@@ -161,7 +186,9 @@ draw_band (gsize item, guint thread, gpointer user_data)
 
       if (d->y.weights == NULL)
         {
-          if (source->depth == 8)
+          if (d->pixels != NULL)
+            color_row (d, thread, in, n, ground, out);
+          else if (source->depth == 8)
             d->kernels->pick_8 (in, d->x.first, n, ground, out);
           else
             d->kernels->pick_16 ((const guint16 *)in, d->x.first, n, ground, out);
@@ -184,7 +211,10 @@ draw_band (gsize item, guint thread, gpointer user_data)
       else
         (source->alpha == SB_ALPHA_STRAIGHT ? d->kernels->sum_straight_16 : d->kernels->sum_16) (
             (const guint16 *const *)rows, used, n_rows, needed, sums);
-      d->kernels->spread (sums, d->x.first, d->x.weights, d->x.taps, n, ground, out);
+      if (d->pixels != NULL)
+        color_row (d, thread, sums, n, ground, out);
+      else
+        d->kernels->spread (sums, d->x.first, d->x.weights, d->x.taps, n, ground, out);
     }
 }
 
@@ -223,6 +253,12 @@ drawing_init (Drawing *d, guint threads)
     return TRUE;
   if (s->alpha != SB_ALPHA_OPAQUE && !make_ground (d))
     return FALSE;
+  if (s->display != NULL)
+    {
+      d->pixels = g_try_new (float, threads * 4 * SB_VIEW_COLOR_PIXELS);
+      if (d->pixels == NULL)
+        return FALSE;
+    }
   if (d->x.weights == NULL)
     return TRUE;
   for (int i = 0; i < d->x.end - d->x.start; i++)
@@ -241,6 +277,7 @@ drawing_clear (Drawing *d)
   axis_clear (&d->x);
   axis_clear (&d->y);
   g_free (d->ground[0]);
+  g_free (d->pixels);
   g_free (d->sums);
   g_free (d->rows);
   g_free (d->weights);

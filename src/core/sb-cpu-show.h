@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "sb-color.h"
 #include "sb-engine.h"
 #include "sb-parallel.h"
 
@@ -24,6 +25,7 @@ typedef struct
   SbAlpha alpha;
   const guint8 *pixels; /* of the pixel in the rect's corner */
   gsize stride;
+  const SbColorTable *display; /* what colours go through, or NULL */
 } SbShowSource;
 
 /* Draws the view. A device pixel belongs to the picture where its centre does, and to a source

@@ -30,6 +30,7 @@ struct _SbBackend
   SbCpuFrame *original_frame;
   SbCpuFrame *exact; /* the last EXACT result */
   SbCpuFrame *shown; /* `exact` or a PREVIEW */
+  SbColorTable *display;
 };
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -161,6 +162,7 @@ cpu_close (SbBackend *self)
   sb_cpu_fold_clear (&self->fold);
   sb_parallel_free (self->parallel);
   sb_parallel_free (self->show_parallel);
+  sb_color_table_unref (self->display);
   g_mutex_clear (&self->lock);
   g_free (self->name);
   g_free (self);
@@ -225,7 +227,11 @@ cpu_load (SbBackend *self, const SbPicture *original, GError **error)
   self->original_frame = frame;
   self->exact = sb_cpu_frame_ref (frame);
   self->shown = sb_cpu_frame_ref (frame);
+  SbColorTable *old_display = self->display;
+  self->display
+      = original->display != NULL ? sb_color_table_ref ((SbColorTable *)original->display) : NULL;
   g_mutex_unlock (&self->lock);
+  sb_color_table_unref (old_display);
   for (guint i = 0; i < G_N_ELEMENTS (old); i++)
     sb_cpu_frame_unref (old[i]);
   cpu_trim (self); /* it was of another size */
@@ -384,13 +390,15 @@ cpu_ref_result (SbBackend *self)
 /* --- Showing --------------------------------------------------------------------------------- */
 
 /* The frames that a view or a colour is taken from, the one on top last: a PREVIEW lies over the
- * last EXACT result. */
+ * last EXACT result. `display` may be NULL. */
 static guint
-get_frames (SbBackend *self, SbShowWhat what, SbCpuFrame *frames[2])
+get_frames (SbBackend *self, SbShowWhat what, SbCpuFrame *frames[2], SbColorTable **display)
 {
   guint n = 0;
 
   g_mutex_lock (&self->lock);
+  if (display != NULL)
+    *display = self->display != NULL ? sb_color_table_ref (self->display) : NULL;
   if (what == SB_SHOW_ORIGINAL)
     frames[n++] = sb_cpu_frame_ref (self->original_frame);
   else
@@ -408,13 +416,18 @@ cpu_show_host (SbBackend *self, const SbView *view, guint8 *rgba, gsize stride, 
 {
   SbCpuFrame *frames[2];
   SbShowSource sources[2];
-  const guint n = get_frames (self, view->what, frames);
+  SbColorTable *display;
+  const guint n = get_frames (self, view->what, frames, &display);
 
   for (guint i = 0; i < n; i++)
-    sources[i] = sb_cpu_frame_source (frames[i], view->zoom);
+    {
+      sources[i] = sb_cpu_frame_source (frames[i], view->zoom);
+      sources[i].display = display;
+    }
   const gboolean done = sb_cpu_show (view, sources, n, rgba, stride, self->show_parallel, error);
   for (guint i = 0; i < n; i++)
     sb_cpu_frame_unref (frames[i]);
+  sb_color_table_unref (display);
   return done;
 }
 
@@ -422,7 +435,7 @@ static gboolean
 cpu_pick (SbBackend *self, SbShowWhat what, int x, int y, guint16 rgba[4])
 {
   SbCpuFrame *frames[2];
-  const guint n = get_frames (self, what, frames);
+  const guint n = get_frames (self, what, frames, NULL);
   const gboolean inside = x < (int)frames[0]->width && y < (int)frames[0]->height;
 
   for (guint i = 0; inside && i < n; i++)

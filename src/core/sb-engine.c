@@ -85,6 +85,7 @@ sb_engine_free (SbEngine *engine)
   sb_image_unref (engine->original);
   if (engine->picture.tone != NULL)
     sb_tone_unref (engine->picture.tone);
+  sb_color_table_unref ((SbColorTable *)engine->picture.display);
   sb_image_unref (engine->base_image);
   g_clear_pointer (&engine->base, sb_edit_list_unref);
   g_clear_pointer (&engine->exact, sb_edit_list_unref);
@@ -164,15 +165,18 @@ sb_engine_load (SbEngine *engine, SbImage *original, GError **error)
   g_return_val_if_fail (original != NULL, FALSE);
 
   const SbTone *tone = sb_tone_new (sb_image_get_profile (original));
-  const SbPicture picture = describe (original, tone, sb_image_is_opaque (original));
+  SbPicture picture = describe (original, tone, sb_image_is_opaque (original));
+  picture.display = sb_color_table_new (sb_image_get_profile (original));
   if (!engine->class->load (engine->backend, &picture, error))
     {
       sb_tone_unref (tone);
+      sb_color_table_unref ((SbColorTable *)picture.display);
       return FALSE;
     }
 
   if (engine->picture.tone != NULL)
     sb_tone_unref (engine->picture.tone);
+  sb_color_table_unref ((SbColorTable *)engine->picture.display);
   engine->picture = picture;
   SbImage *old = engine->original;
   engine->original = sb_image_ref (original);

@@ -323,7 +323,7 @@ spread (const float *in, const guint32 *first, const float *weights, gsize taps,
 }
 
 static inline Float4
-premultiplied (Float4 v)
+multiplied (Float4 v)
 {
   const float s = v[3] * (1.0f / 255.0f);
   return v * (Float4){ s, s, s, 1.0f };
@@ -344,7 +344,7 @@ pick_8 (const guint8 *in, const guint32 *first, gsize n, const float *ground, gu
   else
     for (gsize i = 0; i < n; i++)
       store_8 (out + 4 * i,
-               over (premultiplied (load_float_8 (in + 4 * (gsize)first[i])), ground + 4 * i));
+               over (multiplied (load_float_8 (in + 4 * (gsize)first[i])), ground + 4 * i));
 }
 
 static void
@@ -360,8 +360,160 @@ pick_16 (const guint16 *in, const guint32 *first, gsize n, const float *ground, 
   else
     for (gsize i = 0; i < n; i++)
       store_8 (out + 4 * i,
-               over (premultiplied (load_float_16 (in + 4 * (gsize)first[i]) * (1.0f / 257.0f)),
+               over (multiplied (load_float_16 (in + 4 * (gsize)first[i]) * (1.0f / 257.0f)),
                      ground + 4 * i));
+}
+
+/* --- Through a table of colours -------------------------------------------------------------- */
+
+static void
+mix (const float *in, const guint32 *first, const float *weights, gsize taps, gsize n,
+     float *restrict out)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const Float4 v = weigh (in + 4 * (gsize)first[i], weights + i * taps, taps);
+      memcpy (out + 4 * i, &v, sizeof v);
+    }
+}
+
+static void
+take_8 (const guint8 *in, const guint32 *first, gsize n, float *restrict out)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const Float4 v = load_float_8 (in + 4 * (gsize)first[i]);
+      memcpy (out + 4 * i, &v, sizeof v);
+    }
+}
+
+static void
+take_16 (const guint16 *in, const guint32 *first, gsize n, float *restrict out)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const Float4 v = load_float_16 (in + 4 * (gsize)first[i]) * (1.0f / 257.0f);
+      memcpy (out + 4 * i, &v, sizeof v);
+    }
+}
+
+/* Pixels on their way through the table, channel by channel, so that all but the look-ups are loops
+ * over vectors. */
+typedef struct
+{
+  float x[3][SB_VIEW_COLOR_PIXELS];   /* a code in segments of its curve; then in cells */
+  gint32 at[3][SB_VIEW_COLOR_PIXELS]; /* the whole part of it */
+  float low[SB_VIEW_COLOR_PIXELS], high[SB_VIEW_COLOR_PIXELS];
+  float weight[4][SB_VIEW_COLOR_PIXELS];
+  gint32 corner[3][SB_VIEW_COLOR_PIXELS]; /* the first one in the table; from it to the next two */
+} Colors;
+
+enum
+{
+  SEGMENTS = SB_COLOR_CURVE - 1,
+  CELLS = SB_COLOR_GRID - 1,
+  STEP_B = 4, /* in the table, by channel */
+  STEP_G = STEP_B * SB_COLOR_GRID,
+  STEP_R = STEP_G * SB_COLOR_GRID,
+};
+
+/* The codes, straight, in segments of the curves. */
+static void
+split (const float *restrict in, gsize n, gboolean premultiplied, Colors *restrict c)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const float a = in[4 * i + 3];
+      const float s = !premultiplied ? SEGMENTS / 255.0f : a > 0 ? (float)SEGMENTS / a : 0;
+      for (guint k = 0; k < 3; k++)
+        {
+          const float x = in[4 * i + k] * s;
+          c->x[k][i] = x < SEGMENTS ? x : SEGMENTS;
+        }
+    }
+}
+
+static void
+follow_curve (const guint16 *curve, gsize n, float *restrict x, gint32 *restrict at,
+              float *restrict low, float *restrict high)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const gint32 whole = (gint32)x[i];
+      at[i] = whole < SEGMENTS - 1 ? whole : SEGMENTS - 1;
+    }
+  for (gsize i = 0; i < n; i++)
+    {
+      low[i] = curve[at[i]];
+      high[i] = curve[at[i] + 1];
+    }
+  for (gsize i = 0; i < n; i++)
+    {
+      const float p = (low[i] + (x[i] - (float)at[i]) * (high[i] - low[i])) * (CELLS / 65535.0f);
+      const gint32 whole = (gint32)p;
+      at[i] = whole < CELLS - 1 ? whole : CELLS - 1;
+      x[i] = p - (float)at[i];
+    }
+}
+
+/* The tetrahedron's corners and what they weigh. Where two parts are equal the corner between them
+ * weighs nothing, so either may come first. */
+static void
+find_corners (gsize n, Colors *restrict c)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const float r = c->x[0][i], g = c->x[1][i], b = c->x[2][i];
+      const float rg_most = r > g ? r : g, rg_least = r > g ? g : r;
+      const float most = rg_most > b ? rg_most : b;
+      const float least = rg_least < b ? rg_least : b;
+      const float rest = rg_most > b ? b : rg_most;
+      const float middle = rg_least > rest ? rg_least : rest;
+      const gint32 along_most = b > rg_most ? STEP_B : r > g ? STEP_R : STEP_G;
+      const gint32 along_least = b < rg_least ? STEP_B : r > g ? STEP_G : STEP_R;
+
+      c->weight[0][i] = 1.0f - most;
+      c->weight[1][i] = most - middle;
+      c->weight[2][i] = middle - least;
+      c->weight[3][i] = least;
+      c->corner[0][i] = c->at[0][i] * STEP_R + c->at[1][i] * STEP_G + c->at[2][i] * STEP_B;
+      c->corner[1][i] = along_most;
+      c->corner[2][i] = STEP_R + STEP_G + STEP_B - along_least;
+    }
+}
+
+static inline Float4
+look_up (const guint16 *points, const Colors *c, gsize i)
+{
+  const guint16 *p = points + c->corner[0][i];
+  const Float4 sum = load_float_16 (p) * c->weight[0][i]
+                     + load_float_16 (p + c->corner[1][i]) * c->weight[1][i]
+                     + load_float_16 (p + c->corner[2][i]) * c->weight[2][i]
+                     + load_float_16 (p + STEP_R + STEP_G + STEP_B) * c->weight[3][i];
+  return sum * (1.0f / 257.0f);
+}
+
+static void
+color (const SbColorTable *table, const float *in, gsize n, gboolean premultiplied,
+       const float *ground, guint8 *out)
+{
+  const guint16 *points = &table->points[0][0][0][0];
+  Colors c;
+
+  split (in, n, premultiplied, &c);
+  for (guint k = 0; k < 3; k++)
+    follow_curve (table->curves[k], n, c.x[k], c.at[k], c.low, c.high);
+  find_corners (n, &c);
+  if (ground == NULL)
+    for (gsize i = 0; i < n; i++)
+      store_8 (out + 4 * i, look_up (points, &c, i));
+  else
+    for (gsize i = 0; i < n; i++)
+      {
+        Float4 v = look_up (points, &c, i);
+        v[3] = in[4 * i + 3];
+        store_8 (out + 4 * i, over (multiplied (v), ground + 4 * i));
+      }
 }
 
 extern const SbViewKernels SB_ISA_SYMBOL (sb_view_kernels);
@@ -377,4 +529,8 @@ const SbViewKernels SB_ISA_SYMBOL (sb_view_kernels) = {
   .spread = spread,
   .pick_8 = pick_8,
   .pick_16 = pick_16,
+  .mix = mix,
+  .take_8 = take_8,
+  .take_16 = take_16,
+  .color = color,
 };

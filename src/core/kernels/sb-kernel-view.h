@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "sb-color.h"
 #include "sb-isa.h"
 
 #include <glib.h>
@@ -11,6 +12,8 @@ G_BEGIN_DECLS
 /* Rows of a picture on their way to a smaller one or to the screen. Everything works on RGBA; `n`
  * counts pixels. What is called "16" has 16 bits a channel. No pointer may overlap another, none
  * but those of guint16 and float need be aligned to more than a byte. */
+#define SB_VIEW_COLOR_PIXELS 256
+
 typedef struct
 {
   /* Two levels of 2x2 means at once from four rows of opaque 8-bit pixels: n groups of four columns
@@ -49,6 +52,16 @@ typedef struct
                   guint8 *out);
   void (*pick_16) (const guint16 *in, const guint32 *first, gsize n, const float *ground,
                    guint8 *out);
+
+  /* The same in two steps, for a picture whose colours go through a table: pixels of 0 .. 255 in
+   * float, then those, at most SB_VIEW_COLOR_PIXELS of them, to the screen. What `mix` gives is
+   * premultiplied where there is a ground, what `take` gives is straight. */
+  void (*mix) (const float *in, const guint32 *first, const float *weights, gsize taps, gsize n,
+               float *out);
+  void (*take_8) (const guint8 *in, const guint32 *first, gsize n, float *out);
+  void (*take_16) (const guint16 *in, const guint32 *first, gsize n, float *out);
+  void (*color) (const SbColorTable *table, const float *in, gsize n, gboolean premultiplied,
+                 const float *ground, guint8 *out);
 } SbViewKernels;
 
 /* Those of the instruction set in use. */
