@@ -9,6 +9,7 @@
 #include "sb-memory.h"
 
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 /* A rectangle of the result is made in tiles. In a tile, groups of 8 rows go through the horizontal
  * passes; each group's result is turned into strips of 8 columns, which then go through the
@@ -146,10 +147,21 @@ march (gsize item, guint thread, gpointer data)
 
 /* --- Two phases ----------------------------------------------------------------------------- */
 
+typedef struct
+{
+  SbBlurTile tile;
+  /* Passes move a line through memory. Where that takes much more than the line, strips are kept
+   * without, and each thread moves its own in room for a few: 0 vectors where they move in place.
+   */
+  gsize moving_vectors;
+  gsize moving_bytes; /* of a thread */
+  guint8 *moving;
+} Phases;
+
 static void
 phase_rows (gsize item, guint thread, gpointer data)
 {
-  const SbBlurTile *tile = data;
+  const SbBlurTile *tile = &((const Phases *)data)->tile;
   const gint64 y = (gint64)item * SB_GROUP;
   SbBlurRoom room;
 
@@ -161,19 +173,30 @@ phase_rows (gsize item, guint thread, gpointer data)
 static void
 phase_columns (gsize item, guint thread, gpointer data)
 {
-  const SbBlurTile *tile = data;
-  const guint first = (guint)item * tile->strips_at_once;
-  const guint n = MIN (tile->strips_at_once, tile->n_strips - first);
+  const Phases *phases = data;
+  SbBlurTile tile = phases->tile;
+  const guint first = (guint)item * tile.strips_at_once;
+  const guint n = MIN (tile.strips_at_once, tile.n_strips - first);
+  guint16 *strips = (guint16 *)tile.strips + (gsize)first * tile.strip_vectors * SB_VECTOR;
   SbMaskWindow window = { 0 };
   SbBlurRoom room;
 
-  sb_blur_tile_room (tile, FALSE, thread, &room, NULL);
+  sb_blur_tile_room (&tile, FALSE, thread, &room, NULL);
   for (guint s = 0; s < n; s++)
-    sb_line_init (&tile->v, &room.lines[s]);
-  sb_blur_tile_start_mask (tile, &room, first, n, &window);
-  sb_blur_tile_advance (tile, &room,
-                        (guint16 *)tile->strips + (gsize)first * tile->strip_vectors * SB_VECTOR,
-                        first, n, tile->v.length, tile->v.first, &window);
+    sb_line_init (&tile.v, &room.lines[s]);
+  if (phases->moving_vectors > 0)
+    {
+      guint16 *moving = (guint16 *)(phases->moving + thread * phases->moving_bytes);
+      for (guint s = 0; s < n; s++)
+        memcpy (sb_line_input (&tile.v, &room.lines[s],
+                               moving + s * phases->moving_vectors * SB_VECTOR, 0),
+                strips + s * tile.strip_vectors * SB_VECTOR,
+                (gsize)tile.v.length * SB_VECTOR_BYTES);
+      strips = moving;
+      tile.strip_vectors = phases->moving_vectors;
+    }
+  sb_blur_tile_start_mask (&tile, &room, first, n, &window);
+  sb_blur_tile_advance (&tile, &room, strips, first, n, tile.v.length, tile.v.first, &window);
 }
 
 /* --- The whole ------------------------------------------------------------------------------ */
@@ -260,17 +283,25 @@ blur_phases (const SbBlurJob *job, const SbRect *rect, GError **error)
   const guint n_threads = sb_parallel_get_n_threads (job->parallel);
   const gsize pixels = (gsize)job->source->width * job->source->height;
   const gsize budget = MAX ((gsize)32 << 20, pixels * 4);
-  SbBlurTile tile;
+  Phases phases = { .moving = NULL };
+  SbBlurTile *tile = &phases.tile;
   int columns = rect->width;
 
-  sb_blur_tile_init (&tile, job);
+  sb_blur_tile_init (tile, job);
   for (;;)
     {
-      sb_blur_tile_place (&tile, &(SbRect){ rect->x, rect->y, columns, rect->height });
-      tile.strip_vectors = odd_blocks ((gsize)sb_line_class_memory (&tile.v) + SB_GROUP);
-      const gsize bytes = tile.n_strips * tile.strip_vectors * SB_VECTOR_BYTES;
-      const int reach_h = (int)(tile.h.passes * tile.h.lag);
-      if (bytes <= budget || columns <= 2 * reach_h || columns <= SB_GROUP)
+      sb_blur_tile_place (tile, &(SbRect){ rect->x, rect->y, columns, rect->height });
+      tile->strip_vectors = odd_blocks ((gsize)sb_line_class_memory (&tile->v) + SB_GROUP);
+      if (4 * sb_line_class_memory (&tile->v) > 5 * tile->v.length)
+        {
+          phases.moving_vectors = tile->strip_vectors;
+          tile->strip_vectors = odd_blocks ((gsize)tile->v.length + SB_GROUP);
+        }
+      const gsize bytes = tile->n_strips * tile->strip_vectors * SB_VECTOR_BYTES;
+      const int reach_h = (int)(tile->h.passes * tile->h.lag);
+      /* Parts repeat what they reach of each other's rows: two are the most where that is all. */
+      if (bytes <= budget || (columns < rect->width && columns <= 2 * reach_h)
+          || columns <= SB_GROUP)
         break;
       columns = (columns / 2 + SB_GROUP - 1) / SB_GROUP * SB_GROUP;
     }
@@ -280,35 +311,39 @@ blur_phases (const SbBlurJob *job, const SbRect *rect, GError **error)
   for (int x = 0; x < rect->width; x += step)
     {
       sb_blur_tile_place (
-          &tile, &(SbRect){ rect->x + x, rect->y, MIN (step, rect->width - x), rect->height });
-      sb_blur_tile_set_row_vectors (&tile);
-      row_vectors = MAX (row_vectors, tile.row_vectors);
+          tile, &(SbRect){ rect->x + x, rect->y, MIN (step, rect->width - x), rect->height });
+      sb_blur_tile_set_row_vectors (tile);
+      row_vectors = MAX (row_vectors, tile->row_vectors);
     }
-  sb_blur_tile_place (&tile, &(SbRect){ rect->x, rect->y, step, rect->height });
-  tile.row_vectors = row_vectors;
+  sb_blur_tile_place (tile, &(SbRect){ rect->x, rect->y, step, rect->height });
+  tile->row_vectors = row_vectors;
   /* Strips side by side fill whole lines of the target; a portion is long against the windows, so
    * that changing from one to the next is rare. */
-  tile.strips_at_once = MIN (4, tile.n_strips);
-  tile.staging_rows = (guint)CLAMP (sb_line_class_span (&tile.v), 64, 1024);
-  tile.staging_stride = sb_blur_tile_staging_stride (job, tile.strips_at_once);
-  const gsize strips = sb_padded (tile.n_strips * tile.strip_vectors * SB_VECTOR_BYTES);
+  tile->strips_at_once = MIN (4, tile->n_strips);
+  tile->staging_rows = (guint)CLAMP (sb_line_class_span (&tile->v), 64, 1024);
+  tile->staging_stride = sb_blur_tile_staging_stride (job, tile->strips_at_once);
+  const gsize strips = sb_padded (tile->n_strips * tile->strip_vectors * SB_VECTOR_BYTES);
   SbBlurRoom room;
-  sb_blur_tile_room (&tile, FALSE, 0, &room, &tile.thread_bytes);
-  guint8 *memory = scratch_get (job->scratch, strips + tile.thread_bytes * n_threads);
+  sb_blur_tile_room (tile, FALSE, 0, &room, &tile->thread_bytes);
+  phases.moving_bytes = sb_padded (tile->strips_at_once * phases.moving_vectors * SB_VECTOR_BYTES);
+  guint8 *memory
+      = scratch_get (job->scratch, strips + (tile->thread_bytes + phases.moving_bytes) * n_threads);
   if (memory == NULL)
     return out_of_memory (job, error);
-  tile.strips = memory;
-  tile.strip_origin = (tile.v.passes * tile.v.drift + 7) & ~(gint64)7;
-  tile.threads = memory + strips;
+  tile->strips = memory;
+  tile->strip_origin
+      = phases.moving_vectors > 0 ? 0 : (tile->v.passes * tile->v.drift + 7) & ~(gint64)7;
+  tile->threads = memory + strips;
+  phases.moving = tile->threads + tile->thread_bytes * n_threads;
   for (int x = 0; x < rect->width; x += step)
     {
       sb_blur_tile_place (
-          &tile, &(SbRect){ rect->x + x, rect->y, MIN (step, rect->width - x), rect->height });
-      if (!sb_parallel_run (job->parallel, ((gsize)tile.v.length + SB_GROUP - 1) / SB_GROUP,
-                            phase_rows, &tile, job->cancellable)
+          tile, &(SbRect){ rect->x + x, rect->y, MIN (step, rect->width - x), rect->height });
+      if (!sb_parallel_run (job->parallel, ((gsize)tile->v.length + SB_GROUP - 1) / SB_GROUP,
+                            phase_rows, &phases, job->cancellable)
           || !sb_parallel_run (job->parallel,
-                               (tile.n_strips + tile.strips_at_once - 1) / tile.strips_at_once,
-                               phase_columns, &tile, job->cancellable))
+                               (tile->n_strips + tile->strips_at_once - 1) / tile->strips_at_once,
+                               phase_columns, &phases, job->cancellable))
         return cancelled (error);
     }
   return TRUE;

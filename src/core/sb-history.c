@@ -16,10 +16,11 @@
 /* Changes of one control this close together are one step. */
 #define MERGE_TIME G_USEC_PER_SEC
 
-/* Pictures wait for their compression uncompressed. Two may, however large; more only while all
+/* Pictures wait for their compression uncompressed: one, however large; more only while all
  * together are no larger than this, so that a burst of steps cannot fill the memory. */
-#define BACKLOG_PICTURES 2
-#define BACKLOG_BYTES    (64u << 20)
+#define BACKLOG_BYTES (64u << 20)
+/* No photo is packed smaller than that. */
+#define MAX_PACKING 64
 
 /* What the history shares with the compressing thread, and what outlives it there. */
 typedef struct
@@ -310,7 +311,7 @@ hold_backlog (SbHistory *self, gsize bytes)
               total += sb_image_get_bytes (state->pending->image);
             }
         }
-      if (n <= BACKLOG_PICTURES || total <= BACKLOG_BYTES)
+      if (n == 1 || total <= BACKLOG_BYTES)
         return;
       state_drop (self, find_farthest (self, TRUE));
     }
@@ -353,10 +354,24 @@ drain (Shared *shared)
 
 /* --- The history ----------------------------------------------------------------------------- */
 
+guint64
+sb_history_default_budget (guint64 physical)
+{
+  return MIN (physical / 4, G_GUINT64_CONSTANT (4) << 30);
+}
+
 static guint64
 actual_budget (guint64 budget)
 {
-  return budget != 0 ? budget : MIN (sb_memory_physical () / 4, G_GUINT64_CONSTANT (4) << 30);
+  return budget != 0 ? budget : sb_history_default_budget (sb_memory_physical ());
+}
+
+guint64
+sb_history_get_budget (const SbHistory *self)
+{
+  g_return_val_if_fail (self != NULL, 0);
+
+  return self->budget;
 }
 
 SbHistory *
@@ -588,6 +603,8 @@ sb_history_keep (SbHistory *self, guint position, SbImage *pixels)
 
   /* The same edits give the same pixels. */
   if (find_pixels (self, position) != NULL)
+    return;
+  if (self->budget < sb_image_get_bytes (pixels) / MAX_PACKING)
     return;
 
   hold_backlog (self, sb_image_get_bytes (pixels));

@@ -29,6 +29,9 @@ typedef struct
 SbHistory *sb_history_new (guint64 budget) G_GNUC_WARN_UNUSED_RESULT;
 void sb_history_free (SbHistory *history);
 void sb_history_set_budget (SbHistory *history, guint64 budget);
+guint64 sb_history_get_budget (const SbHistory *history);
+/* What 0 means on a machine with so many bytes. */
+guint64 sb_history_default_budget (guint64 physical);
 /* Bytes of snapshots kept now; never above the budget once compression has come to rest. */
 guint64 sb_history_get_bytes (const SbHistory *history);
 
