@@ -256,9 +256,50 @@ sb_test_random_edit (GRand *rand, guint width, guint height, guint max_radius)
   return edit;
 }
 
+static double
+random_gain (GRand *rand)
+{
+  switch (g_rand_int_range (rand, 0, 5))
+    {
+    case 0:
+      return 0;
+    case 1:
+      return g_rand_int_range (rand, 0, 257) / 64.0;
+    default:
+      return 1;
+    }
+}
+
+SbEdit
+sb_test_random_bands (GRand *rand, guint width, guint height)
+{
+  SbEdit edit;
+
+  sb_edit_init (&edit, SB_EDIT_BANDS);
+  edit.values[SB_BANDS_LEVELS] = g_rand_int_range (rand, 1, g_rand_boolean (rand) ? 7 : 21);
+  if (g_rand_boolean (rand))
+    edit.values[SB_BANDS_THRESHOLD]
+        = g_rand_int_range (rand, 0, g_rand_boolean (rand) ? 16001 : 320) / 16.0;
+  edit.values[SB_BANDS_RULE] = g_rand_int_range (rand, SB_BANDS_SOFT, SB_BANDS_HARD + 1);
+  edit.values[SB_BANDS_LUMA] = g_rand_boolean (rand);
+  if (g_rand_int_range (rand, 0, 4) == 0)
+    edit.values[SB_BANDS_GAIN_A] = random_gain (rand);
+  for (guint i = SB_BANDS_GAIN; g_rand_boolean (rand) && i < SB_N_BANDS_PARAMETERS; i++)
+    edit.values[i] = random_gain (rand);
+  for (guint i = 0; i < 4; i++)
+    edit.values[SB_BANDS_GAIN + i * SB_BANDS_MAX_LEVELS + (guint)g_rand_int_range (rand, 0, 6)]
+        = random_gain (rand);
+  if (g_rand_boolean (rand))
+    edit.area = random_area (rand, (int)width, (int)height);
+  return edit;
+}
+
 char *
 sb_test_describe_edit (const SbEdit *edit)
 {
+  if (edit->kind == SB_EDIT_BANDS)
+    return sb_edit_print (edit);
+
   static const char *const edges[] = { "clamp", "mirror" };
   static const char *const directions[] = { "both", "horizontal", "vertical" };
   static const char *const shapes[] = { "whole", "rect", "ellipse" };

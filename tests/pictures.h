@@ -44,6 +44,8 @@ gboolean sb_test_in_share (void);
 SbEdit sb_test_blur (double radius, guint passes, gboolean linear);
 /* Any blur of a radius up to max_radius, half of them with an area that meets the picture. */
 SbEdit sb_test_random_edit (GRand *rand, guint width, guint height, guint max_radius);
+/* Any edit of bands, of all levels there are and more, half of them with an area. */
+SbEdit sb_test_random_bands (GRand *rand, guint width, guint height);
 /* Every parameter and the area, also where they are the defaults. */
 char *sb_test_describe_edit (const SbEdit *edit) G_GNUC_WARN_UNUSED_RESULT;
 char *sb_test_describe_list (const SbEdit *edits, guint n_edits) G_GNUC_WARN_UNUSED_RESULT;

@@ -324,6 +324,257 @@ sb_reference_blur_work (const guint16 *work, guint16 *out, guint width, guint he
   blur_from (work, in, out, width, height, edit, tone);
 }
 
+/* --- The Haar transform ---------------------------------------------------------------------- */
+
+void
+sb_reference_haar (const float *samples, guint width, guint height, guint levels,
+                   SbReferenceHaar *haar)
+{
+  const float *from = samples;
+
+  memset (haar, 0, sizeof *haar);
+  haar->levels = levels;
+  for (guint l = 0; l < levels; l++)
+    {
+      const guint columns = (width + 1) / 2, rows = (height + 1) / 2;
+      const gsize n = (gsize)columns * rows;
+
+      haar->columns[l] = columns;
+      haar->rows[l] = rows;
+      haar->means[l] = g_new (float, n);
+      for (guint o = 0; o < 3; o++)
+        haar->details[l][o] = g_new (float, n);
+      for (guint j = 0; j < rows; j++)
+        for (guint i = 0; i < columns; i++)
+          {
+            const guint x = 2 * i, x1 = x + 1 < width ? x + 1 : x;
+            const guint y = 2 * j, y1 = y + 1 < height ? y + 1 : y;
+            const float p = from[(gsize)y * width + x], q = from[(gsize)y * width + x1];
+            const float r = from[(gsize)y1 * width + x], t = from[(gsize)y1 * width + x1];
+            const gsize k = (gsize)j * columns + i;
+
+            haar->means[l][k] = ((p + r) + (q + t)) / 4;
+            haar->details[l][0][k] = ((p - r) + (q - t)) / 4;
+            haar->details[l][1][k] = ((p + r) - (q + t)) / 4;
+            haar->details[l][2][k] = ((p - r) - (q - t)) / 4;
+          }
+      from = haar->means[l];
+      width = columns;
+      height = rows;
+    }
+}
+
+float *
+sb_reference_haar_inverse (const SbReferenceHaar *haar, guint width, guint height)
+{
+  g_autofree float *a = g_memdup2 (haar->means[haar->levels - 1],
+                                   (gsize)haar->columns[haar->levels - 1]
+                                       * haar->rows[haar->levels - 1] * sizeof (float));
+
+  for (guint l = haar->levels; l-- > 0;)
+    {
+      const guint columns = l > 0 ? haar->columns[l - 1] : width;
+      const guint rows = l > 0 ? haar->rows[l - 1] : height;
+      float *to = g_new (float, (gsize)columns *rows);
+
+      for (guint y = 0; y < rows; y++)
+        for (guint x = 0; x < columns; x++)
+          {
+            const gsize k = (gsize)(y / 2) * haar->columns[l] + x / 2;
+            const float h = haar->details[l][0][k], v = haar->details[l][1][k];
+            const float d = haar->details[l][2][k];
+            const float across = x % 2 == 0 ? a[k] + v : a[k] - v;
+            const float down = x % 2 == 0 ? h + d : h - d;
+
+            to[(gsize)y * columns + x] = y % 2 == 0 ? across + down : across - down;
+          }
+      g_free (a);
+      a = to;
+    }
+  return g_steal_pointer (&a);
+}
+
+void
+sb_reference_haar_clear (SbReferenceHaar *haar)
+{
+  for (guint l = 0; l < haar->levels; l++)
+    {
+      g_free (haar->means[l]);
+      for (guint o = 0; o < 3; o++)
+        g_free (haar->details[l][o]);
+    }
+  haar->levels = 0;
+}
+
+const float *
+sb_reference_haar_band (const SbReferenceHaar *haar, SbHaarBand band)
+{
+  return band.orientation == SB_HAAR_A ? haar->means[band.level - 1]
+                                       : haar->details[band.level - 1][band.orientation - 1];
+}
+
+static gint64
+luma_of (gint64 r, gint64 g, gint64 b)
+{
+  return (54 * r + 183 * g + 19 * b + 128) / 256;
+}
+
+float *
+sb_reference_channel (SbImage *image, SbHaarChannel channel)
+{
+  const gsize n = (gsize)sb_image_get_width (image) * sb_image_get_height (image);
+  const guint8 *p8 = sb_image_get_pixels (image);
+  const guint16 *p16 = (const guint16 *)(const void *)p8;
+  float *samples = g_new (float, n);
+
+  for (gsize i = 0; i < n; i++)
+    {
+      gint64 c[4];
+
+      for (guint k = 0; k < 4; k++)
+        c[k] = sb_image_get_depth (image) == 8 ? p8[4 * i + k] : p16[4 * i + k];
+      switch (channel)
+        {
+        case SB_HAAR_LIGHTNESS:
+          samples[i] = (float)(MAX (MAX (c[0], c[1]), c[2]) + MIN (MIN (c[0], c[1]), c[2]));
+          break;
+        case SB_HAAR_LUMA:
+          samples[i] = (float)luma_of (c[0], c[1], c[2]);
+          break;
+        case SB_HAAR_RED:
+          samples[i] = (float)c[0];
+          break;
+        case SB_HAAR_GREEN:
+          samples[i] = (float)c[1];
+          break;
+        case SB_HAAR_BLUE:
+          samples[i] = (float)c[2];
+          break;
+        default:
+          samples[i] = (float)c[3];
+          break;
+        }
+    }
+  return samples;
+}
+
+/* --- The edit of bands ----------------------------------------------------------------------- */
+
+static float
+changed (float c, float threshold, float gain, gboolean hard)
+{
+  if (hard)
+    c = fabsf (c) > threshold ? c : 0;
+  else
+    c = copysignf (fmaxf (fabsf (c) - threshold, 0), c);
+  return c * gain;
+}
+
+/* One plane through the transform, the changes and back, not rounded. */
+static void
+change_plane (float *plane, guint width, guint height, const SbEdit *edit)
+{
+  SbReferenceHaar haar;
+  guint levels = 1;
+
+  while ((MAX (width, height) - 1) >> levels > 0)
+    levels++;
+  levels = MIN (levels, (guint)edit->values[SB_BANDS_LEVELS]);
+  if (levels == 0)
+    {
+      for (gsize i = 0; i < (gsize)width * height; i++)
+        plane[i] *= (float)edit->values[SB_BANDS_GAIN_A];
+      return;
+    }
+
+  sb_reference_haar (plane, width, height, levels, &haar);
+  for (guint l = 0; l < levels; l++)
+    for (gsize k = 0; k < (gsize)haar.columns[l] * haar.rows[l]; k++)
+      {
+        const float threshold = (float)(edit->values[SB_BANDS_THRESHOLD] * 257 / pow (2, l + 1));
+        const guint first[3] = { SB_BANDS_GAIN_H, SB_BANDS_GAIN_V, SB_BANDS_GAIN_D };
+
+        for (guint o = 0; o < 3; o++)
+          {
+            const float gain
+                = (float)(edit->values[SB_BANDS_GAIN + l] * edit->values[first[o] + l]);
+
+            haar.details[l][o][k] = changed (haar.details[l][o][k], threshold, gain,
+                                             edit->values[SB_BANDS_RULE] == SB_BANDS_HARD);
+          }
+        if (l + 1 == levels)
+          haar.means[l][k] *= (float)edit->values[SB_BANDS_GAIN_A];
+      }
+
+  g_autofree float *back = sb_reference_haar_inverse (&haar, width, height);
+  memcpy (plane, back, (gsize)width * height * sizeof (float));
+  sb_reference_haar_clear (&haar);
+}
+
+static void
+bands_from (const guint16 *work, const guint16 *in, guint16 *out, guint width, guint height,
+            const SbEdit *edit)
+{
+  const gsize n = (gsize)width * height;
+  g_autofree guint16 *result = g_memdup2 (work, n * 4 * sizeof (guint16));
+  g_autofree float *plane = g_new (float, n);
+
+  if (sb_edit_is_identity (edit))
+    {
+      memcpy (out, in, n * 4 * sizeof (guint16));
+      return;
+    }
+  if (edit->values[SB_BANDS_LUMA] != 0)
+    {
+      for (gsize i = 0; i < n; i++)
+        plane[i] = (float)luma_of (work[4 * i], work[4 * i + 1], work[4 * i + 2]);
+      change_plane (plane, width, height, edit);
+      for (gsize i = 0; i < n; i++)
+        {
+          const double shift
+              = rint (plane[i]) - (double)luma_of (work[4 * i], work[4 * i + 1], work[4 * i + 2]);
+
+          for (guint c = 0; c < 3; c++)
+            result[4 * i + c] = (guint16)CLAMP (work[4 * i + c] + shift, 0, MAXIMUM);
+        }
+    }
+  else
+    for (guint c = 0; c < 3; c++)
+      {
+        for (gsize i = 0; i < n; i++)
+          plane[i] = work[4 * i + c];
+        change_plane (plane, width, height, edit);
+        for (gsize i = 0; i < n; i++)
+          result[4 * i + c] = (guint16)CLAMP (rint (plane[i]), 0, MAXIMUM);
+      }
+  sb_reference_from_work (result, result, n, FALSE, NULL);
+
+  g_autofree Plane *mask = area_mask (&edit->area, width, height);
+  for (gsize i = 0; i < n; i++)
+    blend_pixel (in + 4 * i, result + 4 * i, mask[i], out + 4 * i);
+}
+
+void
+sb_reference_bands (const guint16 *in, guint16 *out, guint width, guint height, const SbEdit *edit)
+{
+  const gsize n = (gsize)width * height;
+  g_autofree guint16 *work = g_new (guint16, n * 4);
+
+  sb_reference_to_work (in, work, n, FALSE, NULL);
+  bands_from (work, in, out, width, height, edit);
+}
+
+void
+sb_reference_bands_work (const guint16 *work, guint16 *out, guint width, guint height,
+                         const SbEdit *edit)
+{
+  const gsize n = (gsize)width * height;
+  g_autofree guint16 *in = g_new (guint16, n * 4);
+
+  sb_reference_from_work (work, in, n, FALSE, NULL);
+  bands_from (work, in, out, width, height, edit);
+}
+
 SbImage *
 sb_reference_fold (SbImage *image, const SbEditList *edits, guint depth,
                    const SbReferenceTone *tone)
@@ -347,7 +598,10 @@ sb_reference_fold (SbImage *image, const SbEditList *edits, guint depth,
     {
       g_autofree guint16 *next = g_new (guint16, n);
 
-      sb_reference_blur (state, next, width, height, &edits->edits[e], tone);
+      if (edits->edits[e].kind == SB_EDIT_BANDS)
+        sb_reference_bands (state, next, width, height, &edits->edits[e]);
+      else
+        sb_reference_blur (state, next, width, height, &edits->edits[e], tone);
       memcpy (state, next, n * sizeof (guint16));
     }
 

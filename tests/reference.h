@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sb-edit.h"
+#include "sb-haar.h"
 #include "sb-image.h"
 
 G_BEGIN_DECLS
@@ -36,6 +37,33 @@ void sb_reference_from_work (const guint16 *work, guint16 *straight, gsize n_pix
                              gboolean linear, const SbReferenceTone *tone);
 void sb_reference_blur_work (const guint16 *work, guint16 *out, guint width, guint height,
                              const SbEdit *edit, const SbReferenceTone *tone);
+
+/* The Haar transform of width x height samples, level by level over whole planes. Index 0 of the
+ * arrays is level 1. Freed with _clear. */
+typedef struct
+{
+  guint levels;
+  guint columns[SB_HAAR_MAX_LEVELS], rows[SB_HAAR_MAX_LEVELS];
+  float *means[SB_HAAR_MAX_LEVELS];      /* of every level; only the last one's are a band */
+  float *details[SB_HAAR_MAX_LEVELS][3]; /* H, V, D */
+} SbReferenceHaar;
+
+void sb_reference_haar (const float *samples, guint width, guint height, guint levels,
+                        SbReferenceHaar *haar);
+/* What the bands make together; width x height samples, freed with g_free(). */
+float *sb_reference_haar_inverse (const SbReferenceHaar *haar, guint width,
+                                  guint height) G_GNUC_WARN_UNUSED_RESULT;
+void sb_reference_haar_clear (SbReferenceHaar *haar);
+/* The band as the engine names it. */
+const float *sb_reference_haar_band (const SbReferenceHaar *haar, SbHaarBand band);
+/* The samples of a channel of a picture. */
+float *sb_reference_channel (SbImage *image, SbHaarChannel channel) G_GNUC_WARN_UNUSED_RESULT;
+
+/* An edit of bands over straight RGBA of 16 bits; and over premultiplied pixels. */
+void sb_reference_bands (const guint16 *in, guint16 *out, guint width, guint height,
+                         const SbEdit *edit);
+void sb_reference_bands_work (const guint16 *work, guint16 *out, guint width, guint height,
+                              const SbEdit *edit);
 
 /* The fold of a list over an image of 8 or 16 bits, rounded to `depth` bits at the end. */
 SbImage *sb_reference_fold (SbImage *image, const SbEditList *edits, guint depth,

@@ -231,7 +231,7 @@ test_parse_refused (void)
 
       g_assert_false (sb_edit_parse (kinds[i], &edit, &error));
       g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
-      g_assert_nonnull (strstr (error->message, "the kinds are blur"));
+      g_assert_nonnull (strstr (error->message, "the kinds are blur, bands"));
     }
 }
 

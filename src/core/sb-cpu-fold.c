@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-cpu-bands.h"
 #include "sb-cpu-fold.h"
 #include "sb-cpu-preview.h"
 #include "sb-error.h"
@@ -124,6 +125,9 @@ get_start (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *encoded, 
 static SbRect
 reach (const SbEdit *edit, const SbRect *rect, guint width, guint height)
 {
+  if (edit->kind == SB_EDIT_BANDS)
+    return sb_cpu_bands_reach (edit, rect, width, height);
+
   const int by
       = (int)edit->values[SB_BLUR_PASSES] * ((int)floor (edit->values[SB_BLUR_RADIUS]) + 1);
   const int direction = (int)edit->values[SB_BLUR_DIRECTION];
@@ -134,6 +138,13 @@ reach (const SbEdit *edit, const SbRect *rect, guint width, guint height)
   const int y1 = MIN (rect->y + rect->height + dy, (int)height);
 
   return (SbRect){ x0, y0, x1 - x0, y1 - y0 };
+}
+
+/* Whether the edit works in linear light. */
+static gboolean
+is_linear (const SbEdit *edit)
+{
+  return edit->kind == SB_EDIT_BLUR && edit->values[SB_BLUR_LINEAR] != 0;
 }
 
 gboolean
@@ -156,8 +167,8 @@ sb_cpu_fold_run (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *enc
   sb_preview_scale (edits, n_edits, level, scaled);
 
   SbSource source;
-  if (!get_start (fold, picture, encoded, level, scaled[0].values[SB_BLUR_LINEAR] != 0, &source,
-                  cancellable, error))
+  if (!get_start (fold, picture, encoded, level, is_linear (&scaled[0]), &source, cancellable,
+                  error))
     return FALSE;
   const guint width = source.width, height = source.height;
   rects[n_edits - 1] = target->rect;
@@ -179,8 +190,12 @@ sb_cpu_fold_run (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *enc
                            = buffer->pixels + (gsize)rects[i].y * stride + (gsize)rects[i].x * 8,
                            .stride = stride };
         }
-      if (!sb_cpu_blur (&source, &scaled[i], picture->tone, &to, fold->parallel, fold->scratch,
-                        cancellable, error))
+      const gboolean done
+          = scaled[i].kind == SB_EDIT_BANDS
+                ? sb_cpu_bands (&source, &scaled[i], &to, fold->parallel, cancellable, error)
+                : sb_cpu_blur (&source, &scaled[i], picture->tone, &to, fold->parallel,
+                               fold->scratch, cancellable, error);
+      if (!done)
         return FALSE;
       source = (SbSource){ .format = SB_PIXELS_16,
                            .width = width,

@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include "sb-backend.h"
+#include "sb-cpu-bands.h"
 #include "sb-cpu-fold.h"
 #include "sb-cpu-frame.h"
 #include "sb-cpu-preview.h"
+#include "sb-cpu-subbands.h"
 #include "sb-error.h"
 #include "sb-isa.h"
 #include "sb-memory.h"
@@ -25,6 +27,7 @@ struct _SbBackend
   SbCpuBuffer own_base;
   SbCpuFrame *spare; /* the EXACT frame before the last, its memory to be used again */
   SbCpuFrame *spare_preview;
+  SbCpuSubbands subbands;
 
   GMutex lock; /* guards what follows, which other threads show from */
   SbCpuFrame *original_frame;
@@ -136,6 +139,7 @@ cpu_open (const SbDevice *device, GError **error)
   const guint threads = sb_parallel_get_n_threads (self->parallel);
   self->show_parallel = sb_parallel_new (MIN (threads, 4));
   sb_cpu_fold_init (&self->fold, self->parallel);
+  sb_cpu_subbands_init (&self->subbands, self->parallel);
   g_autofree char *text = describe (threads);
   /* Translators: "CPU, 2 threads, AVX2" */
   self->name = g_strdup_printf (_ ("CPU, %s"), text);
@@ -149,6 +153,7 @@ cpu_trim (SbBackend *self)
   g_clear_pointer (&self->spare, sb_cpu_frame_unref);
   g_clear_pointer (&self->spare_preview, sb_cpu_frame_unref);
   sb_cpu_fold_trim (&self->fold);
+  sb_cpu_subbands_trim (&self->subbands);
 }
 
 static void
@@ -160,6 +165,7 @@ cpu_close (SbBackend *self)
   sb_cpu_frame_unref (self->exact);
   sb_cpu_frame_unref (self->shown);
   sb_cpu_fold_clear (&self->fold);
+  sb_cpu_subbands_clear (&self->subbands);
   sb_parallel_free (self->parallel);
   sb_parallel_free (self->show_parallel);
   sb_color_table_unref (self->display);
@@ -234,6 +240,7 @@ cpu_load (SbBackend *self, const SbPicture *original, GError **error)
   sb_color_table_unref (old_display);
   for (guint i = 0; i < G_N_ELEMENTS (old); i++)
     sb_cpu_frame_unref (old[i]);
+  sb_cpu_subbands_set (&self->subbands, NULL, NULL, NULL, NULL);
   cpu_trim (self); /* it was of another size */
   sb_cpu_buffer_clear (&self->own_base);
   self->base = (SbPicture){ 0 };
@@ -277,8 +284,17 @@ static gboolean
 render_exact (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
               GCancellable *cancellable, GError **error)
 {
+  g_autoptr (GError) failure = NULL;
   if (start == SB_START_ORIGINAL && n_edits == 0)
     {
+      SbCpuHaar *haar
+          = sb_cpu_subbands_make (&self->subbands, self->original_frame, cancellable, &failure);
+      if (failure != NULL)
+        {
+          g_propagate_error (error, g_steal_pointer (&failure));
+          return FALSE;
+        }
+      sb_cpu_subbands_take (&self->subbands, haar);
       swap (self, sb_cpu_frame_ref (self->original_frame), sb_cpu_frame_ref (self->original_frame));
       return TRUE;
     }
@@ -301,6 +317,14 @@ render_exact (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits
       self->spare = frame;
       return FALSE;
     }
+  SbCpuHaar *haar = sb_cpu_subbands_make (&self->subbands, frame, cancellable, &failure);
+  if (failure != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&failure));
+      self->spare = frame;
+      return FALSE;
+    }
+  sb_cpu_subbands_take (&self->subbands, haar);
   swap (self, frame, sb_cpu_frame_ref (frame));
   return TRUE;
 }
@@ -328,6 +352,8 @@ render_preview (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edi
 {
   if (start == SB_START_ORIGINAL && n_edits == 0)
     {
+      /* The original's own transform is not there: the last EXACT one stays. */
+      sb_cpu_subbands_end_preview (&self->subbands);
       swap (self, NULL, sb_cpu_frame_ref (self->original_frame));
       return TRUE;
     }
@@ -343,7 +369,8 @@ render_preview (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edi
     .pixels = frame->pixels,
     .stride = (gsize)rect.width * (frame->depth / 2),
   };
-  if (!fold (self, start, edits, n_edits, level, &target, cancellable, error))
+  if (!fold (self, start, edits, n_edits, level, &target, cancellable, error)
+      || !sb_cpu_subbands_preview (&self->subbands, frame, self->exact, cancellable, error))
     {
       self->spare_preview = frame;
       return FALSE;
@@ -363,6 +390,7 @@ cpu_render (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits, 
 static void
 cpu_show_exact (SbBackend *self)
 {
+  sb_cpu_subbands_end_preview (&self->subbands);
   swap (self, NULL, sb_cpu_frame_ref (self->exact));
 }
 
@@ -385,6 +413,102 @@ static SbImage *
 cpu_ref_result (SbBackend *self)
 {
   return sb_image_ref (self->exact->image);
+}
+
+/* --- Subbands -------------------------------------------------------------------------------- */
+
+static gboolean
+cpu_set_subbands (SbBackend *self, const SbHaarChoice *choice, GCancellable *cancellable,
+                  GError **error)
+{
+  return sb_cpu_subbands_set (&self->subbands, choice, self->exact, cancellable, error);
+}
+
+static gboolean
+cpu_measure_band (SbBackend *self, SbHaarBand band, SbHaarStatistics *statistics,
+                  GCancellable *cancellable, GError **error)
+{
+  return sb_cpu_subbands_measure (&self->subbands, band, statistics, cancellable, error);
+}
+
+static gboolean
+cpu_summarize_subbands (SbBackend *self, SbHaarSummary *summary, GCancellable *cancellable,
+                        GError **error)
+{
+  return sb_cpu_subbands_summarize (&self->subbands, self->exact, summary, cancellable, error);
+}
+
+static gboolean
+cpu_pick_coefficient (SbBackend *self, SbHaarBand band, guint column, guint row, float *value)
+{
+  return sb_cpu_subbands_pick (&self->subbands, band, column, row, value);
+}
+
+static gboolean
+cpu_read_subbands (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
+                   const SbHaarChoice *choice, float *const *bands, GCancellable *cancellable,
+                   GError **error)
+{
+  const SbPicture *original = &self->original;
+  const gsize stride = (gsize)original->width * (original->depth / 2);
+  SbCpuBuffer pixels = { NULL, 0 };
+  SbSource source = sb_cpu_picture_source (original);
+  g_autoptr (SbCpuHaar) haar
+      = sb_cpu_haar_new (original->width, original->height, original->depth, choice, error);
+  gboolean done = haar != NULL;
+
+  if (done && (start == SB_START_BASE || n_edits > 0))
+    {
+      done = sb_cpu_buffer_reserve (&pixels, stride * original->height, error)
+             && fold_whole (self, start, edits, n_edits, original->depth, pixels.pixels,
+                            cancellable, error);
+      source.pixels = pixels.pixels;
+      source.stride = stride;
+    }
+  done = done && sb_cpu_haar_transform (haar, &source, self->parallel, cancellable, error);
+  for (guint n = 0; done && n < sb_haar_n_bands (choice->levels); n++)
+    {
+      const SbHaarPlane *plane = &haar->set.planes[n];
+
+      for (guint j = 0; j < plane->rows; j++)
+        memcpy (bands[n] + (gsize)j * plane->columns, plane->values + j * plane->stride,
+                plane->columns * sizeof (float));
+    }
+  sb_cpu_buffer_clear (&pixels);
+  return done;
+}
+
+static gboolean
+cpu_measure_edit (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
+                  SbBandsMeasure *measure, GCancellable *cancellable, GError **error)
+{
+  const SbPicture *from = start == SB_START_BASE ? &self->base : &self->original;
+  const gsize stride = (gsize)from->width * 8;
+  SbCpuBuffer pixels = { NULL, 0 };
+  SbSource source = sb_cpu_picture_source (from);
+  const SbSource result = {
+    .format = self->original.depth == 8 ? SB_PIXELS_8 : SB_PIXELS_16,
+    .width = self->exact->width,
+    .height = self->exact->height,
+    .pixels = sb_image_get_pixels (self->exact->image),
+    .stride = sb_image_get_stride (self->exact->image),
+    .opaque = self->exact->opaque,
+  };
+  gboolean done = TRUE;
+
+  if (n_edits > 1)
+    {
+      done = sb_cpu_buffer_reserve (&pixels, stride * from->height, error)
+             && fold_whole (self, start, edits, n_edits - 1, 16, pixels.pixels, cancellable, error);
+      source.format = SB_PIXELS_16;
+      source.pixels = pixels.pixels;
+      source.stride = stride;
+    }
+  done = done
+         && sb_cpu_bands_measure (&source, &result, &edits[n_edits - 1], self->parallel, measure,
+                                  cancellable, error);
+  sb_cpu_buffer_clear (&pixels);
+  return done;
 }
 
 /* --- Showing --------------------------------------------------------------------------------- */
@@ -414,6 +538,9 @@ get_frames (SbBackend *self, SbShowWhat what, SbCpuFrame *frames[2], SbColorTabl
 static gboolean
 cpu_show_host (SbBackend *self, const SbView *view, guint8 *rgba, gsize stride, GError **error)
 {
+  if (view->what == SB_SHOW_SUBBANDS)
+    return sb_cpu_subbands_show (&self->subbands, view, rgba, stride, self->show_parallel, error);
+
   SbCpuFrame *frames[2];
   SbShowSource sources[2];
   SbColorTable *display;
@@ -462,6 +589,12 @@ const SbBackendClass sb_cpu_backend_class = {
   .read_result = cpu_read_result,
   .ref_result = cpu_ref_result,
   .trim = cpu_trim,
+  .set_subbands = cpu_set_subbands,
+  .measure_band = cpu_measure_band,
+  .summarize_subbands = cpu_summarize_subbands,
+  .pick_coefficient = cpu_pick_coefficient,
+  .read_subbands = cpu_read_subbands,
+  .measure_edit = cpu_measure_edit,
   .pick = cpu_pick,
   .show_host = cpu_show_host,
 };

@@ -10,6 +10,7 @@
 
 #include <glib/gi18n-lib.h>
 
+#include "sb-bands.h"
 #include "sb-error.h"
 
 /* Keys that every kind has after its own. */
@@ -59,6 +60,37 @@ blur_label (const SbEdit *edit)
     }
 }
 
+static char *
+bands_label (const SbEdit *edit)
+{
+  const guint levels = (guint)edit->values[SB_BANDS_LEVELS];
+  guint off = edit->values[SB_BANDS_GAIN_A] == 0 ? 1 : 0;
+  guint changed = edit->values[SB_BANDS_GAIN_A] != 1 ? 1 : 0;
+
+  for (guint level = 1; level <= levels; level++)
+    for (guint orientation = 1; orientation <= 3; orientation++)
+      {
+        const float gain = sb_bands_gain (edit, level, orientation);
+        off += gain == 0 ? 1 : 0;
+        changed += gain != 1 ? 1 : 0;
+      }
+
+  g_autofree char *label
+      = g_strdup_printf (ngettext ("Wavelets, %u level", "Wavelets, %u levels", levels), levels);
+  g_autofree char *threshold = number_label (edit->values[SB_BANDS_THRESHOLD]);
+  /* Off, or only louder and softer: the first that is so, and the threshold before both. */
+  if (edit->values[SB_BANDS_THRESHOLD] > 0)
+    /* Translators: "Wavelets, 5 levels, threshold 12" */
+    return g_strdup_printf (_ ("%s, threshold %s"), label, threshold);
+  if (off > 0)
+    /* Translators: "Wavelets, 5 levels, 3 bands off" */
+    return g_strdup_printf (ngettext ("%s, %u band off", "%s, %u bands off", off), label, off);
+  if (changed > 0)
+    return g_strdup_printf (ngettext ("%s, %u band changed", "%s, %u bands changed", changed),
+                            label, changed);
+  return g_steal_pointer (&label);
+}
+
 char *
 sb_edit_label (const SbEdit *edit)
 {
@@ -70,6 +102,9 @@ sb_edit_label (const SbEdit *edit)
     {
     case SB_EDIT_BLUR:
       label = blur_label (edit);
+      break;
+    case SB_EDIT_BANDS:
+      label = bands_label (edit);
       break;
     case SB_N_EDIT_KINDS:
       break;
@@ -187,13 +222,25 @@ list_kinds (void)
   return g_string_free (names, FALSE);
 }
 
+/* Keys that differ by the level in their name only are told by the first and the last. */
 static char *
 list_keys (const SbEditClass *klass)
 {
   GString *names = g_string_new (NULL);
 
   for (guint i = 0; i < klass->n_parameters; i++)
-    g_string_append_printf (names, "%s, ", klass->parameters[i].key);
+    {
+      const SbParameter *parameters = klass->parameters;
+
+      g_string_append (names, parameters[i].key);
+      if (parameters[i].level > 0)
+        {
+          while (i + 1 < klass->n_parameters && parameters[i + 1].level > parameters[i].level)
+            i++;
+          g_string_append_printf (names, "…%s", parameters[i].key);
+        }
+      g_string_append (names, ", ");
+    }
   for (guint i = 0; i < N_AREA_KEYS; i++)
     g_string_append_printf (names, "%s%s", i == 0 ? "" : ", ", area_keys[i]);
   return g_string_free (names, FALSE);
@@ -384,9 +431,9 @@ parse_area_key (const SbEditClass *klass, guint key, const char *token, const ch
     }
 }
 
-/* seen: one bit a key, the kind's own first. */
+/* seen: one for each key, the kind's own first. */
 static gboolean
-parse_token (const SbEditClass *klass, const char *token, const char *before, guint32 *seen,
+parse_token (const SbEditClass *klass, const char *token, const char *before, gboolean *seen,
              SbEdit *edit, GError **error)
 {
   const char *equals = strchr (token, '=');
@@ -422,12 +469,12 @@ parse_token (const SbEditClass *klass, const char *token, const char *before, gu
       set_edit_error (error, klass, token, _ ("there is no key “%s”"), shown);
       return FALSE;
     }
-  if ((*seen & (1u << position)) != 0)
+  if (seen[position])
     {
       set_edit_error (error, klass, token, _ ("the key “%s” is there twice"), key);
       return FALSE;
     }
-  *seen |= 1u << position;
+  seen[position] = TRUE;
 
   if (position < klass->n_parameters)
     return parse_parameter (klass, position, token, equals + 1, edit, error);
@@ -443,7 +490,7 @@ sb_edit_parse (const char *text, SbEdit *edit, GError **error)
   g_autofree char *kind = colon == NULL ? g_strdup (text) : g_strndup (text, colon - text);
   const SbEditClass *klass = NULL;
   SbEdit result;
-  guint32 seen = 0;
+  gboolean seen[SB_EDIT_MAX_PARAMETERS + N_AREA_KEYS] = { FALSE };
 
   for (guint i = 0; i < SB_N_EDIT_KINDS && klass == NULL; i++)
     if (g_str_equal (kind, sb_edit_class (i)->key))
@@ -474,7 +521,7 @@ sb_edit_parse (const char *text, SbEdit *edit, GError **error)
           return FALSE;
         }
       for (guint i = 0; tokens[i] != NULL; i++)
-        if (!parse_token (klass, tokens[i], i == 0 ? NULL : tokens[i - 1], &seen, &result, error))
+        if (!parse_token (klass, tokens[i], i == 0 ? NULL : tokens[i - 1], seen, &result, error))
           return FALSE;
     }
   *edit = result;

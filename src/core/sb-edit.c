@@ -9,6 +9,7 @@
 
 #include <glib/gi18n-lib.h>
 
+#include "sb-bands.h"
 #include "sb-error.h"
 
 /* --- The table ------------------------------------------------------------------------------- */
@@ -78,12 +79,91 @@ static const SbParameter blur_parameters[SB_N_BLUR_PARAMETERS] = {
   },
 };
 
+static const char *const rule_keys[] = { "soft", "hard", NULL };
+static const char *const rule_labels[] = { N_ ("Soft"), N_ ("Hard"), NULL };
+
+#define GAIN(name, words)                                                                          \
+  .key = name, .label = words, .type = SB_PARAMETER_NUMBER, .maximum = 4, .initial = 1,            \
+  .quantum = 1.0 / 64, .step = 1.0 / 16, .digits = 2
+#define GAIN_OF_LEVEL(first, name, words, number)                                                  \
+  [(first) + (number)-1] = {                                                                       \
+    GAIN (name #number, words),                                                                    \
+    .scale = SB_SCALE_OF_LEVEL,                                                                    \
+    .level = (number),                                                                             \
+  }
+#define GAINS_OF_5(first, name, words, a, b, c, d, e)                                              \
+  GAIN_OF_LEVEL (first, name, words, a), GAIN_OF_LEVEL (first, name, words, b),                    \
+      GAIN_OF_LEVEL (first, name, words, c), GAIN_OF_LEVEL (first, name, words, d),                \
+      GAIN_OF_LEVEL (first, name, words, e)
+#define GAINS(first, name, words)                                                                  \
+  GAINS_OF_5 (first, name, words, 1, 2, 3, 4, 5), GAINS_OF_5 (first, name, words, 6, 7, 8, 9, 10), \
+      GAINS_OF_5 (first, name, words, 11, 12, 13, 14, 15),                                         \
+      GAINS_OF_5 (first, name, words, 16, 17, 18, 19, 20)
+G_STATIC_ASSERT (SB_BANDS_MAX_LEVELS == 20);
+G_STATIC_ASSERT (SB_N_BANDS_PARAMETERS <= SB_EDIT_MAX_PARAMETERS);
+
+static const SbParameter bands_parameters[SB_N_BANDS_PARAMETERS] = {
+  [SB_BANDS_LEVELS] = {
+    .key = "levels",
+    .label = N_ ("Levels"),
+    .type = SB_PARAMETER_NUMBER,
+    .minimum = 1,
+    .maximum = SB_BANDS_MAX_LEVELS,
+    .initial = 5,
+    .quantum = 1,
+    .step = 1,
+    .scale = SB_SCALE_LEVELS,
+  },
+  [SB_BANDS_THRESHOLD] = {
+    .key = "threshold",
+    .label = N_ ("Threshold"),
+    .type = SB_PARAMETER_NUMBER,
+    .maximum = 1000,
+    .quantum = 1.0 / 16,
+    .step = 1,
+    .digits = 1,
+    .curve_position = 0.5,
+    .curve_value = 50,
+    .scale = SB_SCALE_ORTHONORMAL,
+  },
+  [SB_BANDS_RULE] = {
+    .key = "rule",
+    .label = N_ ("Below the threshold"),
+    .type = SB_PARAMETER_CHOICE,
+    .maximum = SB_BANDS_HARD,
+    .initial = SB_BANDS_SOFT,
+    .quantum = 1,
+    .step = 1,
+    .choices = rule_keys,
+    .choice_labels = rule_labels,
+  },
+  [SB_BANDS_LUMA] = {
+    .key = "luma",
+    .label = N_ ("Luma only"),
+    .type = SB_PARAMETER_SWITCH,
+    .maximum = 1,
+    .quantum = 1,
+    .step = 1,
+  },
+  [SB_BANDS_GAIN_A] = { GAIN ("gainA", N_ ("Gain of the coarsest means")) },
+  GAINS (SB_BANDS_GAIN, "gain", N_ ("Gain of a level")),
+  GAINS (SB_BANDS_GAIN_H, "gainH", N_ ("Gain of horizontal edges")),
+  GAINS (SB_BANDS_GAIN_V, "gainV", N_ ("Gain of vertical edges")),
+  GAINS (SB_BANDS_GAIN_D, "gainD", N_ ("Gain of diagonals")),
+};
+
 static const SbEditClass edit_classes[SB_N_EDIT_KINDS] = {
   [SB_EDIT_BLUR] = {
     .key = "blur",
     .label = N_ ("Blur"),
     .n_parameters = SB_N_BLUR_PARAMETERS,
     .parameters = blur_parameters,
+  },
+  [SB_EDIT_BANDS] = {
+    .key = "bands",
+    .label = N_ ("Wavelets"),
+    .n_parameters = SB_N_BANDS_PARAMETERS,
+    .parameters = bands_parameters,
   },
 };
 
@@ -230,6 +310,17 @@ sb_edit_equal (const SbEdit *a, const SbEdit *b)
   return area_equal (&a->area, &b->area);
 }
 
+static gboolean
+bands_change_nothing (const SbEdit *edit)
+{
+  if (edit->values[SB_BANDS_GAIN_A] != 1)
+    return FALSE;
+  for (guint level = 1; level <= (guint)edit->values[SB_BANDS_LEVELS]; level++)
+    if (sb_bands_acts_on (edit, level))
+      return FALSE;
+  return TRUE;
+}
+
 gboolean
 sb_edit_is_identity (const SbEdit *edit)
 {
@@ -243,6 +334,8 @@ sb_edit_is_identity (const SbEdit *edit)
     {
     case SB_EDIT_BLUR:
       return edit->values[SB_BLUR_RADIUS] == 0;
+    case SB_EDIT_BANDS:
+      return bands_change_nothing (edit);
     case SB_N_EDIT_KINDS:
       break;
     }
@@ -305,6 +398,17 @@ sb_edit_scale (const SbEdit *edit, guint level, SbEdit *scaled)
         case SB_SCALE_BOX_RADIUS:
           result.values[i] = sb_parameter_clamp (
               parameter, ((2 * edit->values[i] + 1) / (double)(1u << level) - 1) / 2);
+          break;
+        case SB_SCALE_LEVELS:
+          result.values[i] = MAX (edit->values[i] - level, 0);
+          break;
+        case SB_SCALE_OF_LEVEL:
+          result.values[i] = parameter->level + level <= SB_BANDS_MAX_LEVELS
+                                 ? edit->values[i + level]
+                                 : parameter->initial;
+          break;
+        case SB_SCALE_ORTHONORMAL:
+          result.values[i] = edit->values[i] / (double)(1u << level);
           break;
         }
     }

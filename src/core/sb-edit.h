@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 typedef enum
 {
   SB_EDIT_BLUR,
+  SB_EDIT_BANDS,
   SB_N_EDIT_KINDS,
 } SbEditKind;
 
@@ -40,7 +41,32 @@ typedef enum
   SB_DIRECTION_VERTICAL,
 } SbDirection;
 
-#define SB_EDIT_MAX_PARAMETERS 16
+/* Positions of the parameters of an edit of Haar bands (sb-haar.h). A detail of level L and
+ * orientation O is put to the threshold, then multiplied by gain<L> * gain<O><L>, which is computed
+ * in double and rounded once to float: sb_bands_gain() in sb-bands.h. Levels beyond the deepest of
+ * the picture change nothing, the coarsest means that gainA multiplies included. */
+#define SB_BANDS_MAX_LEVELS 20
+enum
+{
+  SB_BANDS_LEVELS,    /* 1 .. 20; 0 where a preview has left none: then gainA alone acts */
+  SB_BANDS_THRESHOLD, /* 0 .. 1000, multiples of 1/16: 8-bit units of the orthonormal scale */
+  SB_BANDS_RULE,      /* SbBandsRule */
+  SB_BANDS_LUMA,      /* 0: R, G, B one by one; 1: the luma only */
+  SB_BANDS_GAIN_A,    /* gains are 0 .. 4, multiples of 1/64 */
+  SB_BANDS_GAIN,      /* of level L: at SB_BANDS_GAIN + L - 1, and so on */
+  SB_BANDS_GAIN_H = SB_BANDS_GAIN + SB_BANDS_MAX_LEVELS,
+  SB_BANDS_GAIN_V = SB_BANDS_GAIN_H + SB_BANDS_MAX_LEVELS,
+  SB_BANDS_GAIN_D = SB_BANDS_GAIN_V + SB_BANDS_MAX_LEVELS,
+  SB_N_BANDS_PARAMETERS = SB_BANDS_GAIN_D + SB_BANDS_MAX_LEVELS,
+};
+
+typedef enum
+{
+  SB_BANDS_SOFT,
+  SB_BANDS_HARD,
+} SbBandsRule;
+
+#define SB_EDIT_MAX_PARAMETERS 88
 
 typedef enum
 {
@@ -84,6 +110,13 @@ typedef enum
   SB_SCALE_NONE,
   /* The box keeps its true width: r' = max (0, ((2r + 1) / 2^level - 1) / 2), to the quantum. */
   SB_SCALE_BOX_RADIUS,
+  /* Level l of the reduced picture is level l + level of the full one: so many less are left, */
+  SB_SCALE_LEVELS,
+  /* each takes the value of the one it is (of what lies past the last level: the initial one), */
+  SB_SCALE_OF_LEVEL,
+  /* and in the orthonormal scale of the reduced picture a value is divided by 2^level; not taken
+   * to the quantum. */
+  SB_SCALE_ORTHONORMAL,
 } SbScaleRule;
 
 typedef struct
@@ -100,6 +133,7 @@ typedef struct
    * gives its first third to 0 .. 20 px. See sb_parameter_to_slider(). */
   double curve_position, curve_value;
   SbScaleRule scale;
+  guint level; /* of SB_SCALE_OF_LEVEL; those of one kind stand in order of their levels */
   const char *const *choices;       /* keys of a choice: "clamp", "mirror" */
   const char *const *choice_labels; /* untranslated */
 } SbParameter;

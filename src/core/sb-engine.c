@@ -2,31 +2,12 @@
 
 #include "config.h"
 
-#include "sb-backend.h"
+#include "sb-engine-private.h"
 #include "sb-error.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
 #include <string.h>
-
-struct _SbEngine
-{
-  const SbBackendClass *class;
-  SbBackend *backend;
-  char *reason;
-
-  SbImage *original; /* NULL: nothing loaded */
-  SbPicture picture;
-  /* What the backend's base is made of, without edits that change nothing; NULL: there is none. A
-   * base that came from the host keeps its image alive. */
-  SbEditList *base;
-  SbImage *base_image;
-  /* What the last EXACT result is made of, likewise; the empty list right after a load. */
-  SbEditList *exact;
-  guint64 serial;   /* atomic */
-  gboolean loaded;  /* atomic, for other threads */
-  gboolean preview; /* a PREVIEW is shown in place of the EXACT result */
-};
 
 /* --- Devices --------------------------------------------------------------------------------- */
 
@@ -72,6 +53,7 @@ sb_engine_new (SbDevice device, GError **error)
   SbEngine *engine = g_new0 (SbEngine, 1);
   engine->class = table;
   engine->backend = backend;
+  g_mutex_init (&engine->lock);
   engine->reason = reason != NULL ? g_strdup (reason->message) : NULL;
   return engine;
 }
@@ -89,6 +71,8 @@ sb_engine_free (SbEngine *engine)
   sb_image_unref (engine->base_image);
   g_clear_pointer (&engine->base, sb_edit_list_unref);
   g_clear_pointer (&engine->exact, sb_edit_list_unref);
+  sb_haar_unref (engine->haar);
+  g_mutex_clear (&engine->lock);
   g_free (engine->reason);
   g_free (engine);
 }
@@ -142,8 +126,8 @@ describe (SbImage *image, const SbTone *tone, gboolean opaque)
   };
 }
 
-static void
-changed (SbEngine *engine)
+void
+sb_engine_changed (SbEngine *engine)
 {
   __atomic_add_fetch (&engine->serial, 1, __ATOMIC_RELEASE);
 }
@@ -186,13 +170,14 @@ sb_engine_load (SbEngine *engine, SbImage *original, GError **error)
   g_clear_pointer (&engine->exact, sb_edit_list_unref);
   engine->exact = sb_edit_list_new (NULL, 0);
   engine->preview = FALSE;
+  sb_engine_forget_subbands (engine);
   g_atomic_int_set (&engine->loaded, TRUE);
-  changed (engine);
+  sb_engine_changed (engine);
   return TRUE;
 }
 
-static gboolean
-check_loaded (SbEngine *engine, GError **error)
+gboolean
+sb_engine_check_loaded (SbEngine *engine, GError **error)
 {
   if (g_atomic_int_get (&engine->loaded))
     return TRUE;
@@ -200,10 +185,8 @@ check_loaded (SbEngine *engine, GError **error)
   return FALSE;
 }
 
-/* The list without what changes nothing; *n_fixed counts among what is left. NULL with an error for
- * an edit that does not fit the picture. */
-static SbEditList *
-simplify (SbEngine *engine, const SbEditList *edits, guint *n_fixed, GError **error)
+SbEditList *
+sb_engine_simplify (SbEngine *engine, const SbEditList *edits, guint *n_fixed, GError **error)
 {
   const guint n = edits != NULL ? edits->n_edits : 0;
   g_autofree SbEdit *kept = g_new (SbEdit, MAX (n, 1));
@@ -223,9 +206,8 @@ simplify (SbEngine *engine, const SbEditList *edits, guint *n_fixed, GError **er
   return sb_edit_list_new (kept, n_kept);
 }
 
-/* How many edits of `edits` the base has done: all of its own if it is how they begin, else 0. */
-static guint
-base_edits (SbEngine *engine, const SbEditList *edits)
+guint
+sb_engine_base_edits (SbEngine *engine, const SbEditList *edits)
 {
   if (engine->base == NULL || engine->base->n_edits == 0
       || sb_edit_list_common (engine->base, edits) < engine->base->n_edits)
@@ -241,7 +223,7 @@ sb_engine_set_base (SbEngine *engine, SbImage *result16, const SbEditList *edits
   g_return_val_if_fail (result16 != NULL && sb_image_get_depth (result16) == 16, FALSE);
   g_return_val_if_fail (edits != NULL && n_edits <= edits->n_edits, FALSE);
 
-  if (!check_loaded (engine, error))
+  if (!sb_engine_check_loaded (engine, error))
     return FALSE;
   if (sb_image_get_width (result16) != engine->picture.width
       || sb_image_get_height (result16) != engine->picture.height)
@@ -252,7 +234,7 @@ sb_engine_set_base (SbEngine *engine, SbImage *result16, const SbEditList *edits
     }
 
   guint n_fixed = n_edits;
-  g_autoptr (SbEditList) simple = simplify (engine, edits, &n_fixed, error);
+  g_autoptr (SbEditList) simple = sb_engine_simplify (engine, edits, &n_fixed, error);
   if (simple == NULL)
     return FALSE;
   forget_base (engine);
@@ -272,7 +254,7 @@ static gboolean
 prepare_base (SbEngine *engine, const SbEditList *edits, guint n_fixed, GCancellable *cancellable,
               GError **error)
 {
-  const guint done = base_edits (engine, edits);
+  const guint done = sb_engine_base_edits (engine, edits);
 
   if (done == 0 && n_fixed == 0)
     forget_base (engine); /* of no more use, and large */
@@ -294,9 +276,10 @@ sb_engine_render (SbEngine *engine, const SbEditList *edits, guint n_fixed, SbQu
   g_return_val_if_fail (engine != NULL, FALSE);
   g_return_val_if_fail (!quality.exact || (quality.level == 0 && quality.region == NULL), FALSE);
 
-  if (!check_loaded (engine, error) || g_cancellable_set_error_if_cancelled (cancellable, error))
+  if (!sb_engine_check_loaded (engine, error)
+      || g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
-  g_autoptr (SbEditList) simple = simplify (engine, edits, &n_fixed, error);
+  g_autoptr (SbEditList) simple = sb_engine_simplify (engine, edits, &n_fixed, error);
   if (simple == NULL)
     return FALSE;
   /* Where an EXACT render fits in a frame, nothing less is ever made. */
@@ -309,7 +292,7 @@ sb_engine_render (SbEngine *engine, const SbEditList *edits, guint n_fixed, SbQu
         {
           engine->class->show_exact (engine->backend);
           engine->preview = FALSE;
-          changed (engine);
+          sb_engine_changed (engine);
         }
       /* An edit was applied, perhaps: the next drag starts behind it. */
       return prepare_base (engine, simple, n_fixed, cancellable, error);
@@ -333,7 +316,7 @@ sb_engine_render (SbEngine *engine, const SbEditList *edits, guint n_fixed, SbQu
 
   if (!prepare_base (engine, simple, n_fixed, cancellable, error))
     return FALSE;
-  const guint done = base_edits (engine, simple);
+  const guint done = sb_engine_base_edits (engine, simple);
   if (!engine->class->render (engine->backend, done > 0 ? SB_START_BASE : SB_START_ORIGINAL,
                               simple->edits + done, simple->n_edits - done, quality, cancellable,
                               error))
@@ -344,15 +327,17 @@ sb_engine_render (SbEngine *engine, const SbEditList *edits, guint n_fixed, SbQu
       engine->exact = sb_edit_list_ref (simple);
     }
   engine->preview = !quality.exact;
-  changed (engine);
+  if (quality.exact)
+    sb_engine_renew_subbands (engine);
+  sb_engine_changed (engine);
   /* A kept state put back whole has done its work: the next edit starts before its last one. */
   if (quality.exact && done > n_fixed)
     forget_base (engine);
   return TRUE;
 }
 
-static SbImage *
-read_result (SbEngine *engine, GError **error)
+SbImage *
+sb_engine_read_exact (SbEngine *engine, GError **error)
 {
   if (engine->class->ref_result != NULL)
     {
@@ -376,9 +361,10 @@ sb_engine_read (SbEngine *engine, const SbEditList *edits, guint n_fixed, guint 
   g_return_val_if_fail (engine != NULL, NULL);
   g_return_val_if_fail (depth == 8 || depth == 16, NULL);
 
-  if (!check_loaded (engine, error) || g_cancellable_set_error_if_cancelled (cancellable, error))
+  if (!sb_engine_check_loaded (engine, error)
+      || g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
-  g_autoptr (SbEditList) simple = simplify (engine, edits, &n_fixed, error);
+  g_autoptr (SbEditList) simple = sb_engine_simplify (engine, edits, &n_fixed, error);
   if (simple == NULL)
     return NULL;
 
@@ -386,11 +372,11 @@ sb_engine_read (SbEngine *engine, const SbEditList *edits, guint n_fixed, guint 
     return sb_image_convert (engine->original, depth, error);
   if (depth <= engine->picture.depth && sb_edit_list_equal (simple, engine->exact))
     {
-      g_autoptr (SbImage) result = read_result (engine, error);
+      g_autoptr (SbImage) result = sb_engine_read_exact (engine, error);
       return result != NULL ? sb_image_convert (result, depth, error) : NULL;
     }
 
-  const guint done = base_edits (engine, simple);
+  const guint done = sb_engine_base_edits (engine, simple);
   g_autoptr (SbImage) image
       = sb_image_new (engine->picture.width, engine->picture.height, depth, error);
   if (image == NULL
@@ -423,7 +409,7 @@ sb_engine_pick (SbEngine *engine, SbShowWhat what, int x, int y, guint16 rgba[4]
 {
   g_return_val_if_fail (engine != NULL && rgba != NULL, FALSE);
 
-  if (!g_atomic_int_get (&engine->loaded) || x < 0 || y < 0)
+  if (!g_atomic_int_get (&engine->loaded) || x < 0 || y < 0 || what == SB_SHOW_SUBBANDS)
     return FALSE;
   return engine->class->pick (engine->backend, what, x, y, rgba);
 }
@@ -431,7 +417,7 @@ sb_engine_pick (SbEngine *engine, SbShowWhat what, int x, int y, guint16 rgba[4]
 static gboolean
 check_view (SbEngine *engine, const SbView *view, GError **error)
 {
-  if (!check_loaded (engine, error))
+  if (!sb_engine_check_loaded (engine, error))
     return FALSE;
   if (view->width >= 1 && view->height >= 1 && view->zoom > 0 && isfinite (view->zoom)
       && isfinite (view->x) && isfinite (view->y) && view->checker_size >= 1)
@@ -447,6 +433,9 @@ sb_engine_show_host (SbEngine *engine, const SbView *view, guint8 *rgba, gsize s
   g_return_val_if_fail (engine != NULL && view != NULL && rgba != NULL, FALSE);
   g_return_val_if_fail (stride >= 4 * (gsize)MAX (view->width, 0), FALSE);
 
+  if (view->what == SB_SHOW_SUBBANDS)
+    return check_view (engine, view, error)
+           && sb_engine_show_subbands (engine, view, rgba, stride, error);
   return check_view (engine, view, error)
          && engine->class->show_host (engine->backend, view, rgba, stride, error);
 }

@@ -12,10 +12,11 @@ G_BEGIN_DECLS
  *   cA = ((p+r) + (q+t)) / 4   cV = ((p+r) - (q+t)) / 4
  *   cH = ((p-r) + (q-t)) / 4   cD = ((p-r) - (q-t)) / 4
  *
- * in float and in this order of operations; the inverse by plain additions. The next level takes
- * cA. Of an odd side the last sample pairs with itself; level L has ceil (side / 2^L) coefficients
- * a side. Names and signs are those of the textbooks' multilevel transform with a symmetric edge;
- * its orthonormal coefficient at level L is 2^L times ours. */
+ * in float and in this order of operations; the inverse by plain additions (sb-haar-arith.h has
+ * both to the letter). The next level takes cA. Of an odd side the last sample pairs with itself;
+ * level L has ceil (side / 2^L) coefficients a side. Names and signs are those of the textbooks'
+ * multilevel transform with a symmetric edge; its orthonormal coefficient at level L is 2^L times
+ * ours. */
 
 /* Enough for SB_IMAGE_MAX_SIDE. */
 #define SB_HAAR_MAX_LEVELS 20
@@ -82,7 +83,8 @@ typedef enum
  * coefficient takes each way. Of a pyramid scale is 1 and nothing overlaps: the place of a level is
  * the size of all that is coarser; gaps that odd sides leave show the ground. A grid shows A of
  * every level that is kept, which is the last; the others of that column stay ground. Its cells are
- * as large as level 1, with a gap of SB_HAAR_GRID_GAP points between. */
+ * as large as level 1, with a gap of SB_HAAR_GRID_GAP points between; what an odd side makes longer
+ * than its cell is cut. */
 typedef struct
 {
   SbHaarBand band;
@@ -109,9 +111,12 @@ typedef enum
  * that of lightness one half, so that 255 is about the largest there is at level 1. With u that
  * times gain / 255, limited to -1 .. 1 (logarithmic: sign (u) log2 (1 + 255 |u|) / 8), signed shows
  * grey 127.5 (1 + u), magnitude 255 |u|, colour the two-sided scale. A is shown as the picture is:
- * grey, 0 .. 255, whatever the gain. Zoomed out a pixel shows, of the coefficients that its
- * footprint touches, the one that is largest in magnitude, of A the mean: fine bands stay visible.
- */
+ * grey, 0 .. 255, whatever the gain. Where a coefficient covers a device pixel or more, the one
+ * under the pixel's centre is shown; below that a pixel shows, of the coefficients that its
+ * footprint touches, the one that is largest in magnitude (of two alike, the positive one), of A
+ * the mean of those it touches, each with the same weight: fine bands stay visible. A footprint is
+ * that part of the pixel's square that lies in the band's cell; a pixel belongs to the band whose
+ * cell has its centre. */
 typedef struct
 {
   SbHaarLayout layout;
@@ -154,7 +159,8 @@ typedef struct
   double near_zero;       /* part of |c| < 0.5 */
   double entropy;         /* bits, of a histogram with bins of width 1 centred on 0 */
   /* For a plot: bin i counts |c - (i - 127) * bin_width| < bin_width / 2 (lower end included), the
-   * outermost ones all beyond. bin_width is the power of two that puts 3 deviations inside. */
+   * outermost ones all beyond. bin_width is the least power of two, from 1/16 on, for which 127
+   * bins reach 3 times the root of the mean square. */
   double bin_width;
   guint64 histogram[SB_HAAR_BINS];
 } SbHaarStatistics;
@@ -162,11 +168,13 @@ typedef struct
 /* Of the whole transform. */
 typedef struct
 {
-  double noise;                /* median |cD1| / 0.6745, the mean of the middle two if even */
-  double reconstruction_error; /* max |inverse (forward (x)) - x|, computed */
+  double noise; /* median |cD1| / 0.6745, the mean of the middle two if even */
+  double
+      reconstruction_error; /* max |inverse (forward (x)) - x|, computed, in the samples' units */
 } SbHaarSummary;
 
-/* Of a host transform; bands of any backend give the same. */
+/* Of a host transform; bands of any backend give the same. Of one that did not come from
+ * sb_haar_new() the picture is not known, and the reconstruction error is NAN. */
 void sb_haar_measure (const SbHaar *haar, SbHaarBand band, SbHaarStatistics *statistics);
 void sb_haar_summarize (const SbHaar *haar, SbHaarSummary *summary);
 

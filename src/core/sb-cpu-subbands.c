@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-cpu-subbands.h"
+#include "sb-arith.h"
+#include "sb-error.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
+#include <string.h>
+
+void
+sb_cpu_subbands_init (SbCpuSubbands *subbands, SbParallel *parallel)
+{
+  *subbands = (SbCpuSubbands){ .parallel = parallel, .energy = -1 };
+  g_mutex_init (&subbands->lock);
+}
+
+void
+sb_cpu_subbands_trim (SbCpuSubbands *subbands)
+{
+  g_clear_pointer (&subbands->spare, sb_cpu_haar_unref);
+  g_clear_pointer (&subbands->spare_preview, sb_cpu_haar_unref);
+}
+
+void
+sb_cpu_subbands_clear (SbCpuSubbands *subbands)
+{
+  sb_cpu_subbands_trim (subbands);
+  sb_cpu_haar_unref (subbands->exact);
+  sb_cpu_haar_unref (subbands->preview);
+  g_mutex_clear (&subbands->lock);
+}
+
+gboolean
+sb_cpu_subbands_are_on (SbCpuSubbands *subbands)
+{
+  return subbands->choice.levels > 0;
+}
+
+/* A transform to fill: the spare one where nobody looks at it and it has the form. */
+static SbCpuHaar *
+take_spare (SbCpuHaar **spare, guint width, guint height, guint depth, const SbHaarChoice *choice,
+            GError **error)
+{
+  SbCpuHaar *haar = g_steal_pointer (spare);
+
+  if (sb_cpu_haar_fits (haar, width, height, depth, choice))
+    return haar;
+  sb_cpu_haar_unref (haar);
+  return sb_cpu_haar_new (width, height, depth, choice, error);
+}
+
+static SbSource
+frame_source (const SbCpuFrame *frame)
+{
+  return (SbSource){
+    .format = frame->depth == 8 ? SB_PIXELS_8 : SB_PIXELS_16,
+    .width = frame->width,
+    .height = frame->height,
+    .pixels = sb_image_get_pixels (frame->image),
+    .stride = sb_image_get_stride (frame->image),
+    .opaque = frame->opaque,
+  };
+}
+
+static SbCpuHaar *
+transform (SbCpuSubbands *subbands, const SbHaarChoice *choice, const SbCpuFrame *frame,
+           GCancellable *cancellable, GError **error)
+{
+  const SbSource source = frame_source (frame);
+  SbCpuHaar *haar
+      = take_spare (&subbands->spare, frame->width, frame->height, frame->depth, choice, error);
+
+  if (haar == NULL || sb_cpu_haar_transform (haar, &source, subbands->parallel, cancellable, error))
+    return haar;
+  subbands->spare = haar;
+  return NULL;
+}
+
+gboolean
+sb_cpu_subbands_set (SbCpuSubbands *subbands, const SbHaarChoice *choice, const SbCpuFrame *frame,
+                     GCancellable *cancellable, GError **error)
+{
+  SbCpuHaar *haar = NULL;
+
+  if (choice != NULL)
+    {
+      haar = transform (subbands, choice, frame, cancellable, error);
+      if (haar == NULL)
+        return FALSE;
+    }
+  g_mutex_lock (&subbands->lock);
+  SbCpuHaar *old[] = { subbands->exact, subbands->preview };
+  subbands->exact = haar;
+  subbands->preview = NULL;
+  subbands->choice = choice != NULL ? *choice : (SbHaarChoice){ 0 };
+  g_mutex_unlock (&subbands->lock);
+  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
+    sb_cpu_haar_unref (old[i]);
+  subbands->energy = -1;
+  if (choice == NULL)
+    sb_cpu_subbands_trim (subbands);
+  return TRUE;
+}
+
+SbCpuHaar *
+sb_cpu_subbands_make (SbCpuSubbands *subbands, const SbCpuFrame *frame, GCancellable *cancellable,
+                      GError **error)
+{
+  if (!sb_cpu_subbands_are_on (subbands))
+    return NULL;
+  return transform (subbands, &subbands->choice, frame, cancellable, error);
+}
+
+void
+sb_cpu_subbands_take (SbCpuSubbands *subbands, SbCpuHaar *haar)
+{
+  if (haar == NULL)
+    return;
+  g_mutex_lock (&subbands->lock);
+  SbCpuHaar *old = subbands->exact;
+  subbands->exact = haar;
+  g_mutex_unlock (&subbands->lock);
+  sb_cpu_haar_unref (subbands->spare);
+  subbands->spare = old;
+  subbands->energy = -1;
+  sb_cpu_subbands_end_preview (subbands);
+}
+
+void
+sb_cpu_subbands_end_preview (SbCpuSubbands *subbands)
+{
+  g_mutex_lock (&subbands->lock);
+  SbCpuHaar *old = g_steal_pointer (&subbands->preview);
+  g_mutex_unlock (&subbands->lock);
+  if (old == NULL)
+    return;
+  sb_cpu_haar_unref (subbands->spare_preview);
+  subbands->spare_preview = old;
+}
+
+/* --- Previews -------------------------------------------------------------------------------- */
+
+static gboolean
+is_whole (const SbCpuFrame *frame)
+{
+  return frame->rect.x == 0 && frame->rect.y == 0
+         && (guint)frame->rect.width == sb_haar_side (frame->width, frame->level)
+         && (guint)frame->rect.height == sb_haar_side (frame->height, frame->level);
+}
+
+/* A row of a level of a pyramid as straight pixels of the frame's depth. */
+static void
+straight_row (const SbCpuFrame *frame, const SbLevel *level, guint y, guint8 *out)
+{
+  const guint8 *in = level->pixels + y * level->stride;
+
+  if (level->depth == 8)
+    {
+      for (gsize i = 0; i < 4 * (gsize)level->width; i++)
+        {
+          if (frame->depth == 8)
+            out[i] = in[i];
+          else
+            ((guint16 *)(void *)out)[i] = (guint16)(in[i] * 257);
+        }
+      return;
+    }
+  for (guint x = 0; x < level->width; x++)
+    {
+      guint16 pixel[4];
+
+      memcpy (pixel, in + 8 * (gsize)x, sizeof pixel);
+      for (guint c = 0; c < 3 && !frame->opaque; c++)
+        pixel[c] = sb_unpremultiply (pixel[c], pixel[3]);
+      if (frame->depth == 16)
+        memcpy (out + 8 * (gsize)x, pixel, sizeof pixel);
+      else
+        for (guint c = 0; c < 4; c++)
+          out[4 * (gsize)x + c] = sb_round_to_8 (pixel[c]);
+    }
+}
+
+/* The PREVIEW with the EXACT result around it. NULL: out of memory. */
+static guint8 *
+surround (const SbCpuFrame *frame, const SbCpuFrame *exact, guint width, guint height)
+{
+  const gsize pixel = frame->depth / 2, stride = width * pixel;
+  guint8 *pixels = g_try_malloc (stride * height);
+  const SbRect *rect = &frame->rect;
+
+  for (guint y = 0; pixels != NULL && y < height; y++)
+    {
+      guint8 *row = pixels + y * stride;
+
+      if (frame->level == 0)
+        memcpy (row, sb_image_get_pixels (exact->image) + y * stride, stride);
+      else
+        straight_row (exact, &exact->pyramid.levels[frame->level], y, row);
+      if ((int)y >= rect->y && (int)y < rect->y + rect->height)
+        memcpy (row + (gsize)rect->x * pixel,
+                frame->pixels + (gsize)((int)y - rect->y) * (gsize)rect->width * pixel,
+                (gsize)rect->width * pixel);
+    }
+  return pixels;
+}
+
+gboolean
+sb_cpu_subbands_preview (SbCpuSubbands *subbands, const SbCpuFrame *frame, const SbCpuFrame *exact,
+                         GCancellable *cancellable, GError **error)
+{
+  if (!sb_cpu_subbands_are_on (subbands))
+    return TRUE;
+  if (subbands->choice.levels <= frame->level)
+    {
+      sb_cpu_subbands_end_preview (subbands);
+      return TRUE;
+    }
+
+  const SbHaarChoice choice = { subbands->choice.channel, subbands->choice.levels - frame->level };
+  SbSource source = {
+    .format = frame->depth == 8 ? SB_PIXELS_8 : SB_PIXELS_16,
+    .width = sb_haar_side (frame->width, frame->level),
+    .height = sb_haar_side (frame->height, frame->level),
+    .pixels = frame->pixels,
+    .stride = (gsize)frame->rect.width * (frame->depth / 2),
+    .opaque = frame->opaque,
+  };
+  g_autofree guint8 *pixels = NULL;
+
+  if (!is_whole (frame))
+    {
+      /* So small a picture that it has no such level. */
+      if (frame->level > exact->pyramid.n_levels)
+        {
+          sb_cpu_subbands_end_preview (subbands);
+          return TRUE;
+        }
+      pixels = surround (frame, exact, source.width, source.height);
+      if (pixels == NULL)
+        {
+          g_set_error_literal (error, SB_ERROR, SB_ERROR_OUT_OF_MEMORY,
+                               _ ("There is not enough memory for the subbands"));
+          return FALSE;
+        }
+      source.pixels = pixels;
+      source.stride = (gsize)source.width * (frame->depth / 2);
+    }
+
+  SbCpuHaar *haar = take_spare (&subbands->spare_preview, source.width, source.height, frame->depth,
+                                &choice, error);
+  if (haar == NULL)
+    return FALSE;
+  if (!sb_cpu_haar_transform (haar, &source, subbands->parallel, cancellable, error))
+    {
+      subbands->spare_preview = haar;
+      return FALSE;
+    }
+  g_mutex_lock (&subbands->lock);
+  SbCpuHaar *old = subbands->preview;
+  subbands->preview = haar;
+  subbands->level = frame->level;
+  g_mutex_unlock (&subbands->lock);
+  if (old != NULL)
+    {
+      sb_cpu_haar_unref (subbands->spare_preview);
+      subbands->spare_preview = old;
+    }
+  return TRUE;
+}
+
+/* --- What is shown --------------------------------------------------------------------------- */
+
+/* The bands as they are now, with references to what they are in. FALSE: there are none. */
+static gboolean
+get_bands (SbCpuSubbands *subbands, SbHaarBands *set, SbCpuHaar *held[2])
+{
+  g_mutex_lock (&subbands->lock);
+  const guint level = subbands->level;
+  held[0] = subbands->exact != NULL ? sb_cpu_haar_ref (subbands->exact) : NULL;
+  held[1] = subbands->preview != NULL ? sb_cpu_haar_ref (subbands->preview) : NULL;
+  g_mutex_unlock (&subbands->lock);
+  if (held[0] == NULL)
+    {
+      sb_cpu_haar_unref (held[1]);
+      return FALSE;
+    }
+  *set = held[0]->set;
+  /* Coarse bands come first in both. */
+  if (held[1] != NULL && held[1]->set.choice.levels + level == set->choice.levels)
+    for (guint n = 0; n < sb_haar_n_bands (held[1]->set.choice.levels); n++)
+      set->planes[n] = held[1]->set.planes[n];
+  return TRUE;
+}
+
+static void
+release (SbCpuHaar *held[2])
+{
+  sb_cpu_haar_unref (held[0]);
+  sb_cpu_haar_unref (held[1]);
+}
+
+static gboolean
+off (GError **error)
+{
+  g_set_error_literal (error, SB_ERROR, SB_ERROR_INVALID, _ ("No subbands are made"));
+  return FALSE;
+}
+
+gboolean
+sb_cpu_subbands_show (SbCpuSubbands *subbands, const SbView *view, guint8 *rgba, gsize stride,
+                      SbParallel *parallel, GError **error)
+{
+  SbHaarBands set;
+  SbCpuHaar *held[2];
+
+  if (!get_bands (subbands, &set, held))
+    return off (error);
+  const gboolean done = sb_cpu_haar_show (view, &set, rgba, stride, parallel, error);
+  release (held);
+  return done;
+}
+
+gboolean
+sb_cpu_subbands_pick (SbCpuSubbands *subbands, SbHaarBand band, guint column, guint row,
+                      float *value)
+{
+  SbHaarBands set;
+  SbCpuHaar *held[2];
+  gboolean inside = FALSE;
+
+  if (!get_bands (subbands, &set, held))
+    return FALSE;
+  if (band.level >= 1 && band.level <= set.choice.levels
+      && (band.orientation != SB_HAAR_A || band.level == set.choice.levels))
+    {
+      const SbHaarPlane *plane = &set.planes[sb_haar_band_index (set.choice.levels, band)];
+
+      inside = column < plane->columns && row < plane->rows;
+      if (inside)
+        *value = plane->values[row * plane->stride + column];
+    }
+  release (held);
+  return inside;
+}
+
+/* --- Measures -------------------------------------------------------------------------------- */
+
+/* Whether all of it was done. */
+static gboolean
+finish (gboolean enough_memory, GCancellable *cancellable, GError **error)
+{
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+  if (!enough_memory)
+    g_set_error_literal (error, SB_ERROR, SB_ERROR_OUT_OF_MEMORY,
+                         _ ("There is not enough memory to measure the subbands"));
+  return enough_memory;
+}
+
+gboolean
+sb_cpu_subbands_measure (SbCpuSubbands *subbands, SbHaarBand band, SbHaarStatistics *statistics,
+                         GCancellable *cancellable, GError **error)
+{
+  if (subbands->exact == NULL)
+    return off (error);
+
+  const SbHaarBands *set = &subbands->exact->set;
+  const guint levels = set->choice.levels;
+
+  if (subbands->energy < 0)
+    {
+      double total = 0;
+
+      for (guint n = 0; n < sb_haar_n_bands (levels); n++)
+        total += sb_haar_plane_energy (&set->planes[n], sb_haar_nth_band (levels, n).level,
+                                       subbands->parallel, cancellable);
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+      subbands->energy = total;
+    }
+  return finish (sb_haar_plane_measure (&set->planes[sb_haar_band_index (levels, band)], band.level,
+                                        subbands->energy, statistics, subbands->parallel,
+                                        cancellable),
+                 cancellable, error);
+}
+
+gboolean
+sb_cpu_subbands_summarize (SbCpuSubbands *subbands, const SbCpuFrame *frame, SbHaarSummary *summary,
+                           GCancellable *cancellable, GError **error)
+{
+  if (subbands->exact == NULL)
+    return off (error);
+
+  const SbHaarBands *set = &subbands->exact->set;
+  const SbHaarBand finest = { 1, SB_HAAR_D };
+  const SbSource source = frame_source (frame);
+
+  const gboolean done
+      = sb_haar_plane_noise (&set->planes[sb_haar_band_index (set->choice.levels, finest)],
+                             &summary->noise, subbands->parallel, cancellable);
+  summary->reconstruction_error
+      = done ? sb_cpu_haar_error (subbands->exact, &source, subbands->parallel, cancellable) : -1;
+  return finish (done && summary->reconstruction_error >= 0, cancellable, error);
+}
