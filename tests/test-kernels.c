@@ -185,7 +185,7 @@ static void
 find_block_order (const SbBytesKernels *kernels, guint order[SB_BLOCK_SAMPLES])
 {
   guint16 out[SB_BLOCK_SAMPLES] __attribute__ ((aligned (64)));
-  guint8 in[4 * (3 + 2 * SB_BLOCK)];
+  guint8 room[4 * (4 + 2 * SB_BLOCK)], *in = room + 4;
   SbBytesBox box;
 
   g_assert_true (sb_bytes_box_init (&box, 1));
@@ -194,7 +194,7 @@ find_block_order (const SbBytesKernels *kernels, guint order[SB_BLOCK_SAMPLES])
   for (gint x = 0; x < SB_BLOCK; x++)
     for (gint c = 0; c < 4; c++)
       {
-        memset (in, 0, sizeof in);
+        memset (room, 0, sizeof room);
         in[4 * (x + 1) + c] = 3; /* 257 in results x - 1 .. x + 1 */
         kernels->row (&box, in, 1, out, in);
         /* Bright for the first time is the result x + 1, and with x = 0 those before it. */
@@ -205,7 +205,7 @@ find_block_order (const SbBytesKernels *kernels, guint order[SB_BLOCK_SAMPLES])
   /* Which of those is result 0: a pixel before the first one is bright there only. */
   for (gint c = 0; c < 4; c++)
     {
-      memset (in, 0, sizeof in);
+      memset (room, 0, sizeof room);
       in[c] = 3;
       kernels->row (&box, in, 1, out, in);
       for (guint i = 0; i < SB_BLOCK_SAMPLES; i++)
@@ -228,7 +228,8 @@ check_byte_rows (const SbBytesKernels *kernels, const SbBytesBox *box,
 {
   const gsize w = 2 * (gsize)box->radius + 1, blocks = (255 * w + SB_BLOCK) / SB_BLOCK;
   const gsize bytes = 4 * (w + blocks * SB_BLOCK);
-  g_autofree guint8 *in = g_malloc (bytes);
+  g_autofree guint8 *room = g_malloc0 (4 + bytes);
+  guint8 *in = room + 4;
   guint16 *out = sb_memory_alloc (blocks * SB_BLOCK_BYTES);
 
   for (gsize i = 0; i < bytes / 4; i++)
@@ -254,7 +255,8 @@ check_byte_rows (const SbBytesKernels *kernels, const SbBytesBox *box,
 static void
 check_byte_columns (const SbBytesKernels *kernels, const SbBytesBox *box)
 {
-  static guint16 zero[SB_BLOCK_SAMPLES] __attribute__ ((aligned (64)));
+  static guint16 room[3 * SB_BLOCK_SAMPLES] __attribute__ ((aligned (64)));
+  const guint16 *zero = room + SB_BLOCK_SAMPLES;
   gint32 sums[SB_BLOCK_SAMPLES] __attribute__ ((aligned (64)));
   guint8 out[64] __attribute__ ((aligned (64)));
   const guint16 *const rows[1] = { zero };

@@ -10,7 +10,7 @@
 extern const SbBlurKernels sb_blur_kernels_base;
 #if defined(__x86_64__)
 extern const SbBlurKernels sb_blur_kernels_avx2, sb_blur_kernels_avx512;
-extern const SbBytesKernels sb_bytes_kernels_avx512;
+extern const SbBytesKernels sb_bytes_kernels_avx2, sb_bytes_kernels_avx512;
 #endif
 
 const SbBlurKernels *
@@ -37,6 +37,8 @@ sb_bytes_kernels (void)
 #if defined(__x86_64__)
     case SB_ISA_AVX512:
       return &sb_bytes_kernels_avx512;
+    case SB_ISA_AVX2:
+      return &sb_bytes_kernels_avx2;
 #endif
     default:
       return NULL;
@@ -123,7 +125,7 @@ typedef struct
   gint64 a, d;
   gint64 least, most; /* of N */
   gint64 unit;        /* what the whole number has to be a multiple of, a power of two */
-  gint64 m, whole;    /* the result */
+  gint64 m, whole;    /* M, from a least one on; the whole number */
 } Tuning;
 
 static gboolean
@@ -131,34 +133,19 @@ tune (Tuning *t, float inverse)
 {
   const double error = (double)inverse * (double)t->d - (double)t->a; /* exact: 41 bits at most */
   const double middle = (double)(t->least + t->most) / 2;
-  const double allowed = 0.499 - fabs (error) * (double)(t->most - t->least) / 2;
-  const gint64 low = 1 << 23, modulus = t->d * t->unit;
-  gint64 m = low - t->least;
-  double lack = error * ((double)m + middle);
+  const double spread = fabs (error) * (double)(t->most - t->least) / 2;
+  const gint64 modulus = t->d * t->unit;
+  const gint64 wanted = (gint64)nearbyint (error * ((double)t->m + middle));
+  gint64 rest = (t->a * t->m + wanted) % modulus;
 
-  if (fabs (lack - nearbyint (lack)) > allowed && allowed > 0)
-    {
-      double by = (nearbyint (lack) - lack) / error;
-      if (by < 0)
-        by += 1 / fabs (error);
-      if (by > (double)low)
-        return FALSE;
-      m += (gint64)by;
-      lack = error * ((double)m + middle);
-    }
-
-  const gint64 wanted = (gint64)nearbyint (lack);
-  gint64 rest = (t->a * m + wanted) % modulus;
   if (t->a == 1)
-    m += (modulus - rest) % modulus;
+    t->m += (modulus - rest) % modulus;
   else
-    for (gint64 turns = modulus; rest != 0 && turns > 0; turns--, m++)
+    for (gint64 turns = modulus; rest != 0 && turns > 0; turns--, t->m++)
       rest = (rest + t->a) % modulus;
-  lack = error * ((double)m + middle);
-  t->m = m;
-  t->whole = (t->a * m + wanted) / t->d;
-  return (t->a * m + wanted) % modulus == 0 && m + t->most < 2 * low
-         && fabs (lack - (double)wanted) <= allowed;
+  t->whole = (t->a * t->m + wanted) / t->d;
+  return (t->a * t->m + wanted) % modulus == 0 && t->m + t->most < 1 << 24
+         && fabs (error * ((double)t->m + middle) - (double)wanted) + spread < 0.499;
 }
 
 gboolean
@@ -172,16 +159,23 @@ sb_bytes_box_init (SbBytesBox *box, guint radius)
   /* Rows. What is added to the product is a float too: where the whole part has more than 24 bits,
    * it must end in zeros. */
   Tuning rows = { .a = 257, .d = w, .most = 255 * w, .unit = 1 };
+  gboolean found = FALSE;
   while (rows.unit * w < 257)
     rows.unit *= 2;
   *box = (SbBytesBox){ .radius = (gint32)radius, .row_inverse = (float)(257.0 / (double)w) };
-  if (w % 257 == 0 || !tune (&rows, box->row_inverse))
+  for (gint64 m = 1 << 23; m < 1 << 24 && !found && w < 257; m += 65536)
+    {
+      rows.m = m;
+      found = tune (&rows, box->row_inverse) && rows.m % 65536 + rows.most < 65536;
+    }
+  if (!found)
     return FALSE;
   box->row_offset = float_bits + (gint32)(rows.m - (1 << 23));
   box->row_addend = (float)((3 << 22) + 32768 - rows.whole);
 
   /* Columns, from the middle of the range: N - 32896 w, of biased samples N - 128 w. */
   Tuning columns = { .a = 1, .d = 257 * w, .least = -32896 * w, .most = 32896 * w, .unit = 1 };
+  columns.m = (1 << 23) + columns.most;
   box->inverse = (float)(1 / (257.0 * (double)w));
   box->bits = tune (&columns, box->inverse);
   if (!box->bits)

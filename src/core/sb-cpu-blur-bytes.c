@@ -67,7 +67,7 @@ make_rows (Tile *tile, gint64 stop)
 {
   const SbBytesPlan *plan = tile->plan;
   const SbBlurJob *job = plan->job;
-  const int radius = plan->box.radius, x = tile->rect.x - radius;
+  const int radius = plan->box.radius, x = tile->rect.x - radius - 1;
   const int height = (int)job->source->height;
 
   for (; tile->made < MIN (stop, height); tile->made++)
@@ -77,11 +77,11 @@ make_rows (Tile *tile, gint64 stop)
       const guint8 *ahead = sb_blur_job_source (job, MAX (x, 0), MIN (y + AHEAD, height - 1));
 
       if (tile->edge)
-        copy_row (job, x, y, 2 * (gint64)radius + 1 + (gint64)tile->blocks * SB_BLOCK,
+        copy_row (job, x, y, 2 * (gint64)radius + 2 + (gint64)tile->blocks * SB_BLOCK,
                   tile->room.edge);
       else
         in = sb_blur_job_source (job, x, y);
-      plan->kernels->row (&plan->box, in, tile->blocks, (guint16 *)row_at (tile, y), ahead);
+      plan->kernels->row (&plan->box, in + 4, tile->blocks, (guint16 *)row_at (tile, y), ahead);
     }
 }
 
@@ -139,9 +139,9 @@ run_tile (gsize item, guint thread, gpointer data)
       = (SbRect){ plan->rect.x + x, plan->rect.y + y, MIN (plan->columns, plan->rect.width - x),
                   MIN (plan->rows, plan->rect.height - y) };
   tile.blocks = ((gsize)tile.rect.width + SB_BLOCK - 1) / SB_BLOCK;
-  tile.edge = tile.rect.x < radius
+  tile.edge = tile.rect.x <= radius
               || tile.rect.x + (gint64)tile.blocks * SB_BLOCK + radius >= job->source->width;
-  tile.room.ring = memory;
+  tile.room.ring = memory += 64; /* the kernels read the sample before */
   tile.room.staging = memory += plan->ring * plan->row_bytes;
   tile.room.edge = memory += ROWS * plan->staging_stride;
   tile.room.sums = (gint32 *)(memory + plan->edge_bytes);
@@ -206,9 +206,9 @@ sb_bytes_plan_init (SbBytesPlan *plan, const SbBlurJob *job, const SbRect *rect)
   const gsize blocks = (gsize)plan->columns / SB_BLOCK;
   plan->row_bytes = padded (blocks * SB_BLOCK_BYTES);
   plan->staging_stride = padded (blocks * 64);
-  plan->edge_bytes = padded ((2 * (gsize)radius + 1 + blocks * SB_BLOCK) * 4);
-  plan->thread_bytes = plan->ring * plan->row_bytes + ROWS * plan->staging_stride + plan->edge_bytes
-                       + padded (blocks * SB_BLOCK_SAMPLES * 4);
+  plan->edge_bytes = padded ((2 * (gsize)radius + 2 + blocks * SB_BLOCK) * 4);
+  plan->thread_bytes = 64 + plan->ring * plan->row_bytes + ROWS * plan->staging_stride
+                       + plan->edge_bytes + padded (blocks * SB_BLOCK_SAMPLES * 4);
   return TRUE;
 }
 

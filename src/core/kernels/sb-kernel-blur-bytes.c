@@ -5,6 +5,8 @@
 #include "sb-kernel-blur-bytes.h"
 #include "sb-kernel-blur-simd.h"
 
+#include <string.h>
+
 #define INLINE static inline __attribute__ ((always_inline))
 
 #if SB_V_BYTES == 64
@@ -154,6 +156,176 @@ columns_method (const SbBytesBox *box, gint32 *sums, const guint16 *const *enter
         _mm512_store_si512 (sums + 16 * k, n[k]);
     }
 }
+
+#elif SB_V_BYTES == 32
+
+/* 8 pixels make two vectors of 16 samples, the first one of pixels 0, 1, 4, 5, the other of 2, 3,
+ * 6, 7: unpacking bytes takes them apart so, packing puts them together again. A row's sums have
+ * 16 bits, which is what the lower half of row_offset leaves room for. */
+
+#define ODD 0xaa
+
+INLINE void
+unpack (__m256i a, __m256i b, __m256i out[2])
+{
+  out[0] = _mm256_unpacklo_epi8 (a, b);
+  out[1] = _mm256_unpackhi_epi8 (a, b);
+}
+
+/* The sums of `count` pixels, for each channel four times over. */
+INLINE __m256i
+window_sum (const guint8 *in, gsize count, const guint8 *ahead)
+{
+  const __m256i zero = _mm256_setzero_si256 ();
+  __m256i sum = zero, two[2];
+  gsize i = 0;
+
+  for (; i + 8 <= count; i += 8)
+    {
+      _mm_prefetch ((const char *)ahead + 4 * i, _MM_HINT_T1);
+      unpack (_mm256_loadu_si256 ((const __m256i *)(in + 4 * i)), zero, two);
+      sum = _mm256_add_epi16 (sum, _mm256_add_epi16 (two[0], two[1]));
+    }
+  for (; i < count; i++)
+    {
+      gint32 pixel;
+      memcpy (&pixel, in + 4 * i, 4);
+      sum = _mm256_add_epi16 (
+          sum, _mm256_castsi128_si256 (_mm_cvtepu8_epi16 (_mm_cvtsi32_si128 (pixel))));
+    }
+  sum = _mm256_add_epi16 (sum, _mm256_permute2x128_si256 (sum, sum, 1));
+  return _mm256_add_epi16 (sum, _mm256_shuffle_epi32 (sum, 0x4e));
+}
+
+INLINE __m256i
+row_quotient (__m256i s, __m256i high, __m256 inverse, __m256 addend)
+{
+  const __m256 n0 = _mm256_castsi256_ps (_mm256_blend_epi16 (s, high, ODD));
+  const __m256 n1 = _mm256_castsi256_ps (_mm256_or_si256 (_mm256_srli_epi32 (s, 16), high));
+  const __m256i q0 = _mm256_castps_si256 (_mm256_fmadd_ps (n0, inverse, addend));
+  const __m256i q1 = _mm256_castps_si256 (_mm256_fmadd_ps (n1, inverse, addend));
+
+  return _mm256_blend_epi16 (q0, _mm256_slli_epi32 (q1, 16), ODD);
+}
+
+static void
+row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const guint8 *ahead)
+{
+  const gsize width = 2 * (gsize)box->radius + 1;
+  const guint8 *leave = in - 4, *enter = leave + 4 * width;
+  const __m256 inverse = _mm256_set1_ps (box->row_inverse);
+  const __m256 addend = _mm256_set1_ps (box->row_addend);
+  const __m256i high = _mm256_set1_epi32 (box->row_offset & (gint32)0xffff0000);
+  const __m256i signs = _mm256_set1_epi16 ((gint16)0xff01); /* 1, -1 */
+  const __m256i upper = _mm256_setr_epi64x (0, 0, -1, -1);
+
+  /* The window of the pixel before the first one. */
+  __m256i sum = _mm256_add_epi16 (window_sum (leave, width, ahead),
+                                  _mm256_set1_epi16 ((gint16)(box->row_offset & 0xffff)));
+  ahead += 4 * width;
+  for (gsize h = 0; h < 2 * blocks; h++, leave += 32, enter += 32, out += 32)
+    {
+      __m256i s[2];
+
+      if (h % 2 == 0)
+        _mm_prefetch ((const char *)ahead + 32 * h, _MM_HINT_T1);
+      /* How each pixel moves the window, then up to each of a group of 4. */
+      unpack (_mm256_loadu_si256 ((const __m256i *)enter),
+              _mm256_loadu_si256 ((const __m256i *)leave), s);
+      for (guint i = 0; i < 2; i++)
+        {
+          s[i] = _mm256_maddubs_epi16 (s[i], signs);
+          s[i] = _mm256_add_epi16 (s[i], _mm256_slli_si256 (s[i], 8));
+        }
+      s[1] = _mm256_add_epi16 (s[1], _mm256_shuffle_epi32 (s[0], 0xee));
+      const __m256i by = _mm256_shuffle_epi32 (s[1], 0xee);
+      const __m256i other = _mm256_permute2x128_si256 (by, by, 1);
+      const __m256i base = _mm256_add_epi16 (sum, _mm256_and_si256 (other, upper));
+      sum = _mm256_add_epi16 (sum, _mm256_add_epi16 (by, other));
+      for (guint i = 0; i < 2; i++)
+        _mm256_store_si256 ((__m256i *)(out + 16 * i),
+                            row_quotient (_mm256_add_epi16 (base, s[i]), high, inverse, addend));
+    }
+  /* The last pixels lie in one line more, as rows begin within one. */
+  _mm_prefetch ((const char *)ahead + 64 * blocks, _MM_HINT_T1);
+}
+
+/* Stored sums: of each 16 samples first the even ones, then the odd ones. */
+static void
+add (gint32 *sums, const guint16 *in, gsize blocks, gint32 weight)
+{
+  const __m256i low = _mm256_set1_epi32 (weight & 0xffff), high = _mm256_set1_epi32 (weight << 16);
+
+  for (gsize h = 0; h < 4 * blocks; h++, in += 16, sums += 16)
+    {
+      const __m256i v = sb_v_load (in);
+      sb_v_store (sums, sb_v_dot (sb_v_load (sums), v, low));
+      sb_v_store (sums + 8, sb_v_dot (sb_v_load (sums + 8), v, high));
+    }
+}
+
+INLINE void
+columns_method (const SbBytesBox *box, gint32 *sums, const guint16 *const *enter,
+                const guint16 *const *leave, gsize rows, gsize blocks, guint8 *out, gsize out_step,
+                gboolean stream, gboolean bits)
+{
+  const __m256 inverse = _mm256_set1_ps (box->inverse);
+  const __m256 addend = _mm256_set1_ps (box->low_addend);
+  const __m256i signs = _mm256_set1_epi32 (0xffff0001); /* 1, -1 */
+
+  /* Half a line of memory is written only together with the other half. */
+  __m256i first[SB_MOST_ROWS];
+
+  for (gsize b = 0; b < 2 * blocks; b++, sums += SB_BLOCK_SAMPLES / 2)
+    {
+      const gsize at = b * SB_BLOCK_SAMPLES / 2;
+      guint8 *to = out + b / 2 * 64;
+      __m256i n[4];
+
+      for (guint k = 0; k < 4; k++)
+        n[k] = sb_v_load (sums + 8 * k);
+      for (gsize i = 0; i < rows; i++, to += out_step)
+        {
+          __m256i q[2];
+          for (guint h = 0; h < 2; h++)
+            {
+              const __m256 n0 = bits ? sb_v_float (n[2 * h]) : sb_f_from (n[2 * h]);
+              const __m256 n1 = bits ? sb_v_float (n[2 * h + 1]) : sb_f_from (n[2 * h + 1]);
+              const __m256i q0 = sb_f_bits (sb_f_fma (n0, inverse, addend));
+              const __m256i q1 = sb_f_bits (sb_f_fma (n1, inverse, addend));
+              q[h] = _mm256_blend_epi16 (q0, _mm256_slli_epi32 (q1, 16), ODD);
+
+              /* What enters and what leaves side by side: one of them from a sample farther. */
+              const guint16 *e = enter[i] + at + 16 * h, *l = leave[i] + at + 16 * h;
+              const __m256i even = _mm256_blend_epi16 (
+                  sb_v_load (e), _mm256_loadu_si256 ((const __m256i *)(l - 1)), ODD);
+              const __m256i odd = _mm256_blend_epi16 (_mm256_loadu_si256 ((const __m256i *)(e + 1)),
+                                                      sb_v_load (l), ODD);
+              n[2 * h] = sb_v_dot (n[2 * h], even, signs);
+              n[2 * h + 1] = sb_v_dot (n[2 * h + 1], odd, signs);
+            }
+          const __m256i all = _mm256_packus_epi16 (q[0], q[1]);
+          if (b % 2 == 0)
+            first[i] = all;
+          else if (stream)
+            {
+              _mm256_stream_si256 ((__m256i *)to, first[i]);
+              _mm256_stream_si256 ((__m256i *)(to + 32), all);
+            }
+          else
+            {
+              _mm256_storeu_si256 ((__m256i *)to, first[i]);
+              _mm256_storeu_si256 ((__m256i *)(to + 32), all);
+            }
+        }
+      for (guint k = 0; k < 4; k++)
+        sb_v_store (sums + 8 * k, n[k]);
+    }
+}
+
+#endif
+
+#if SB_V_BYTES >= 32
 
 static void
 columns (const SbBytesBox *box, gint32 *sums, const guint16 *const *enter,

@@ -13,18 +13,19 @@ G_BEGIN_DECLS
  * are stored in a block order of the kernel's own, and a column's sums stand beside them, as many
  * for the widest window as for the narrowest. */
 
-#define SB_BLOCK 16 /* pixels */
-#define SB_BLOCK_BYTES                                                                             \
-  128 /* of 16-bit samples, v - 32768 each; as many 32-bit sums take twice that */
-#define SB_BLOCK_SAMPLES 64
+#define SB_BLOCK         16  /* pixels */
+#define SB_BLOCK_SAMPLES 64  /* of 16 bits, v - 32768 each, or sums of 32 bits */
+#define SB_BLOCK_BYTES   128 /* of samples */
+#define SB_MOST_ROWS     8   /* of columns, at a time */
 
 /* Both passes for a whole radius, w = 2R + 1. All states are the bits of floats between 2^23 and
  * 2^24, as of SB_BOX_FLOAT_BITS, or, of a column and without `bits`, whole numbers. */
 typedef struct
 {
   gint32 radius;
-  /* Of S, the sum of w bytes, the quotient round (S * 257 / w): the low 16 bits of the float that
-   * S's bits over row_offset, times row_inverse, plus row_addend come to. */
+  /* Of S, the sum of w bytes (S and the lower half of row_offset together fit 16 bits), the
+   * quotient round (S * 257 / w): the low 16 bits of the float that S's bits over row_offset, times
+   * row_inverse, plus row_addend come to. */
   gint32 row_offset;
   float row_inverse, row_addend;
   /* Of N, the sum of w biased samples, round (round (N / w) / 257): over `offset`, times `inverse`,
@@ -40,15 +41,17 @@ gboolean sb_bytes_box_init (SbBytesBox *box, guint radius);
 typedef struct
 {
   /* The results of `blocks` blocks of a row into `out`; `in` is the pixel a radius before the first
-   * one. Reads up to the pixel a radius beyond the last one, and one more. `ahead`: the like of
+   * one. Reads from the pixel before that to the one a radius
+   * and one beyond the last block. `ahead`: the like of
    * `in` in a row to come, which is called for. */
   void (*row) (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out,
                const guint8 *ahead);
   /* The first window of columns: sums += weight * samples; 0 <= weight < 32768. */
   void (*add) (gint32 *sums, const guint16 *in, gsize blocks, gint32 weight);
-  /* `rows` steps of columns: writes 64 bytes a block to the next line of `out`, then adds enter[i]
-   * and takes leave[i] away. stream: past the caches, out and out_step whole lines of 64 bytes, to
-   * be followed by a fence. */
+  /* `rows` steps of columns, SB_MOST_ROWS at most: writes 64 bytes a block to the next line of
+   * `out`, then adds enter[i] and takes leave[i] away; reads a sample before and behind these too.
+   * stream: past the caches, out and out_step whole lines of 64 bytes, to be followed by a fence.
+   */
   void (*columns) (const SbBytesBox *box, gint32 *sums, const guint16 *const *enter,
                    const guint16 *const *leave, gsize rows, gsize blocks, guint8 *out,
                    gsize out_step, gboolean stream);
