@@ -25,22 +25,36 @@ sb_canvas_update_cursor (SbCanvas *self)
   gtk_widget_set_cursor_from_name (GTK_WIDGET (self), name);
 }
 
+/* A press that moves less than this before it ends is a click. */
+#define CLICK_SLOP 4.0
+
 /* --- Pointer --------------------------------------------------------------------------------- */
+
+/* The picture's point at a place of the widget, both negative outside. */
+static void
+find_point (SbCanvas *self, double at_x, double at_y, double *x, double *y)
+{
+  double left, top;
+
+  *x = *y = -1;
+  if (at_x < 0 || self->viewport.picture_width <= 0)
+    return;
+  sb_viewport_get_origin (&self->viewport, &left, &top);
+  left += (at_x * self->scale + 0.5) / self->viewport.zoom;
+  top += (at_y * self->scale + 0.5) / self->viewport.zoom;
+  if (left < 0 || top < 0 || left >= self->viewport.picture_width
+      || top >= self->viewport.picture_height)
+    return;
+  *x = left;
+  *y = top;
+}
 
 static void
 emit_pointer (SbCanvas *self)
 {
-  double x = -1, y = -1;
+  double x, y;
 
-  if (self->pointer_x >= 0 && self->viewport.picture_width > 0)
-    {
-      double left, top;
-      sb_viewport_get_origin (&self->viewport, &left, &top);
-      x = left + (self->pointer_x * self->scale + 0.5) / self->viewport.zoom;
-      y = top + (self->pointer_y * self->scale + 0.5) / self->viewport.zoom;
-      if (x < 0 || y < 0 || x >= self->viewport.picture_width || y >= self->viewport.picture_height)
-        x = y = -1;
-    }
+  find_point (self, self->pointer_x, self->pointer_y, &x, &y);
   g_signal_emit_by_name (self, "pointer-moved", x, y);
 }
 
@@ -105,6 +119,11 @@ on_drag_begin (GtkGestureDrag *gesture, double x, double y, SbCanvas *self)
   const guint button = gtk_gesture_single_get_current_button (GTK_GESTURE_SINGLE (gesture));
 
   gtk_widget_grab_focus (GTK_WIDGET (self));
+  self->pressed = button == GDK_BUTTON_PRIMARY;
+  self->press_x = x;
+  self->press_y = y;
+  if (self->pressed && !sb_viewport_is_scrollable (&self->viewport))
+    return;
   if ((button != GDK_BUTTON_PRIMARY && button != GDK_BUTTON_MIDDLE)
       || !sb_viewport_is_scrollable (&self->viewport))
     {
@@ -120,6 +139,8 @@ on_drag_begin (GtkGestureDrag *gesture, double x, double y, SbCanvas *self)
 static void
 on_drag_update (GtkGestureDrag *gesture, double dx, double dy, SbCanvas *self)
 {
+  if (hypot (dx, dy) >= CLICK_SLOP)
+    self->pressed = FALSE;
   if (!self->panning)
     return;
   sb_canvas_pan_by (self, (self->pan_x - dx) * self->scale, (self->pan_y - dy) * self->scale);
@@ -130,8 +151,14 @@ on_drag_update (GtkGestureDrag *gesture, double dx, double dy, SbCanvas *self)
 static void
 on_drag_end (GtkGestureDrag *gesture, double dx, double dy, SbCanvas *self)
 {
+  double x, y;
+
   self->panning = FALSE;
   sb_canvas_update_cursor (self);
+  find_point (self, self->press_x, self->press_y, &x, &y);
+  if (self->pressed && x >= 0)
+    g_signal_emit_by_name (self, "clicked", x, y);
+  self->pressed = FALSE;
 }
 
 /* --- Pinch ----------------------------------------------------------------------------------- */

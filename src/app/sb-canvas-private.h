@@ -20,11 +20,16 @@ struct _SbCanvas
   int scale; /* device pixels a unit of the widget */
   SbView wanted;
   gboolean has_wanted;
+  gboolean subbands; /* their mosaic, not the picture */
+  SbCanvasOverlayFunc overlay;
+  gpointer overlay_data;
 
   /* The pointer, in units of the widget; where it is outside, negative. */
   double pointer_x, pointer_y;
   gboolean panning;
   double pan_x, pan_y;
+  gboolean pressed; /* what may become a click */
+  double press_x, press_y;
   double pinch_zoom;
 
   GtkWidget *area; /* a GtkGLArea, or NULL: through a GdkTexture */

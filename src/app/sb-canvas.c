@@ -27,7 +27,7 @@ enum
 G_DEFINE_FINAL_TYPE (SbCanvas, sb_canvas, GTK_TYPE_WIDGET)
 
 static GParamSpec *props[N_PROPS];
-static guint pointer_moved;
+static guint moved;
 
 /* --- What is to be seen ----------------------------------------------------------------------- */
 
@@ -36,6 +36,8 @@ describe (SbCanvas *self)
 {
   g_autofree char *label = NULL;
 
+  if (self->subbands)
+    return; /* who shows them knows what they are */
   if (self->viewport.picture_width > 0)
     label = g_strdup_printf (
         /* Translators: of the picture on screen, for people who do not see it: width, height, zoom
@@ -65,7 +67,13 @@ sb_canvas_update (SbCanvas *self)
 
   if (self->document != NULL)
     g_object_get (self->document, "comparing", &comparing, NULL);
-  self->wanted.what = comparing ? SB_SHOW_ORIGINAL : SB_SHOW_RESULT;
+  if (self->subbands)
+    {
+      self->wanted.what = SB_SHOW_SUBBANDS;
+      self->wanted.look.dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
+    }
+  else
+    self->wanted.what = comparing ? SB_SHOW_ORIGINAL : SB_SHOW_RESULT;
   self->wanted.width = self->viewport.width;
   self->wanted.height = self->viewport.height;
   self->wanted.zoom = self->viewport.zoom;
@@ -78,6 +86,8 @@ sb_canvas_update (SbCanvas *self)
                      && gtk_widget_get_mapped (GTK_WIDGET (self));
   if (self->view != NULL)
     sb_document_view_set (self->view, self->has_wanted ? &self->wanted : NULL);
+  if (self->overlay != NULL)
+    gtk_widget_queue_draw (GTK_WIDGET (self));
   sb_canvas_update_cursor (self);
   if (self->wanted.zoom != old_zoom)
     {
@@ -104,6 +114,7 @@ sb_canvas_zoom_at (SbCanvas *self, double zoom, double x, double y)
     return;
   sb_viewport_zoom_at (&self->viewport, zoom, x, y);
   viewport_changed (self, was_fitted);
+  g_signal_emit (self, moved, 0);
 }
 
 void
@@ -113,6 +124,7 @@ sb_canvas_pan_by (SbCanvas *self, double dx, double dy)
     return;
   sb_viewport_pan (&self->viewport, dx, dy);
   sb_canvas_update (self);
+  g_signal_emit (self, moved, 0);
 }
 
 gboolean
@@ -184,9 +196,8 @@ sb_canvas_fit (SbCanvas *self)
 {
   g_return_if_fail (SB_IS_CANVAS (self));
 
-  const gboolean was_fitted = self->viewport.fitted;
-  sb_viewport_fit (&self->viewport);
-  viewport_changed (self, was_fitted);
+  sb_canvas_put_fitted (self);
+  g_signal_emit (self, moved, 0);
 }
 
 void
@@ -194,6 +205,88 @@ sb_canvas_pan (SbCanvas *self, double dx, double dy)
 {
   g_return_if_fail (SB_IS_CANVAS (self));
   sb_canvas_pan_by (self, dx * self->viewport.width, dy * self->viewport.height);
+}
+
+void
+sb_canvas_put_fitted (SbCanvas *self)
+{
+  g_return_if_fail (SB_IS_CANVAS (self));
+
+  const gboolean was_fitted = self->viewport.fitted;
+
+  sb_viewport_fit (&self->viewport);
+  viewport_changed (self, was_fitted);
+}
+
+/* --- Subbands, and what is drawn over the picture ----------------------------------------------
+ */
+
+void
+sb_canvas_set_subbands (SbCanvas *self, guint columns, guint rows, const SbHaarLook *look)
+{
+  g_return_if_fail (SB_IS_CANVAS (self) && look != NULL);
+
+  const gboolean was_fitted = self->viewport.fitted;
+
+  self->subbands = TRUE;
+  self->wanted.look = *look;
+  if (columns == 0 || self->viewport.picture_width != columns
+      || self->viewport.picture_height != rows)
+    {
+      sb_viewport_change_picture (&self->viewport, columns, rows);
+      self->wanted.zoom = 0;
+    }
+  viewport_changed (self, was_fitted);
+  sb_canvas_queue (self);
+}
+
+void
+sb_canvas_set_overlay (SbCanvas *self, SbCanvasOverlayFunc func, gpointer data)
+{
+  g_return_if_fail (SB_IS_CANVAS (self));
+
+  self->overlay = func;
+  self->overlay_data = data;
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+void
+sb_canvas_to_widget (SbCanvas *self, double x, double y, double *at_x, double *at_y)
+{
+  g_return_if_fail (SB_IS_CANVAS (self));
+
+  double left, top;
+
+  sb_viewport_get_origin (&self->viewport, &left, &top);
+  *at_x = (x - left) * self->viewport.zoom / self->scale;
+  *at_y = (y - top) * self->viewport.zoom / self->scale;
+}
+
+void
+sb_canvas_get_anchor (SbCanvas *self, double *x, double *y, double *at_x, double *at_y)
+{
+  g_return_if_fail (SB_IS_CANVAS (self));
+
+  const gboolean inside = self->pointer_x >= 0 && self->viewport.width > 0;
+
+  *at_x = inside ? CLAMP (self->pointer_x * self->scale / self->viewport.width, 0, 1) : 0.5;
+  *at_y = inside ? CLAMP (self->pointer_y * self->scale / self->viewport.height, 0, 1) : 0.5;
+  *x = self->viewport.x + *at_x * self->viewport.width / self->viewport.zoom;
+  *y = self->viewport.y + *at_y * self->viewport.height / self->viewport.zoom;
+}
+
+void
+sb_canvas_put (SbCanvas *self, double zoom, double x, double y, double at_x, double at_y)
+{
+  g_return_if_fail (SB_IS_CANVAS (self));
+
+  const gboolean was_fitted = self->viewport.fitted;
+
+  if (self->viewport.picture_width <= 0 || self->viewport.width <= 0)
+    return;
+  sb_viewport_put (&self->viewport, zoom, x, y, at_x * self->viewport.width,
+                   at_y * self->viewport.height);
+  viewport_changed (self, was_fitted);
 }
 
 /* --- The document ---------------------------------------------------------------------------- */
@@ -254,6 +347,8 @@ on_picture (SbCanvas *self)
   SbImage *image = self->document != NULL ? sb_document_get_image (self->document) : NULL;
   const gboolean was_fitted = self->viewport.fitted;
 
+  if (self->subbands)
+    return; /* who shows them tells of their size */
   sb_viewport_set_picture (&self->viewport, image != NULL ? sb_image_get_width (image) : 0,
                            image != NULL ? sb_image_get_height (image) : 0);
   self->wanted.zoom = 0; /* also tells of a zoom that is the same number of another picture */
@@ -415,6 +510,8 @@ sb_canvas_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
     gtk_widget_snapshot_child (widget, self->area, snapshot);
   else
     snapshot_host (self, snapshot);
+  if (self->overlay != NULL && self->viewport.picture_width > 0)
+    self->overlay (self, snapshot, self->overlay_data);
 }
 
 static void
@@ -551,8 +648,12 @@ sb_canvas_class_init (SbCanvasClass *klass)
   props[PROP_FITTED] = g_param_spec_boolean ("fitted", NULL, NULL, TRUE, readable);
   props[PROP_RUNG] = g_param_spec_string ("rung", NULL, NULL, NULL, readable);
   g_object_class_install_properties (object_class, N_PROPS, props);
-  pointer_moved = g_signal_new ("pointer-moved", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
-                                NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_DOUBLE, G_TYPE_DOUBLE);
+  g_signal_new ("pointer-moved", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                G_TYPE_NONE, 2, G_TYPE_DOUBLE, G_TYPE_DOUBLE);
+  g_signal_new ("clicked", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                G_TYPE_NONE, 2, G_TYPE_DOUBLE, G_TYPE_DOUBLE);
+  moved = g_signal_new ("moved", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                        G_TYPE_NONE, 0);
 
   gtk_widget_class_set_css_name (widget_class, "canvas");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_IMG);

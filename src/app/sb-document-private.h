@@ -94,6 +94,36 @@ typedef struct
   gpointer job;              /* of sb-document-io.c; NULL: nothing to read */
 } SbReadRequest;
 
+/* The transform of the newest state for somebody; task is NULL where nobody asks. */
+typedef struct
+{
+  guint generation;
+  SbEditList *edits;
+  guint n_fixed;
+  SbHaarChoice choice;
+  GTask *task;
+} SbBandsRequest;
+
+/* The transform that is made with every result; sb-document-subbands.c. */
+typedef struct
+{
+  SbHaarChoice wanted; /* levels 0: none */
+  SbHaarBand band;     /* to be measured */
+  guint generation;    /* of the picture that both are of */
+  SbHaarChoice set;    /* in the engine */
+  gboolean failed;     /* to be set */
+
+  guint64 measured_id; /* of the state measured, or given up; 0: none */
+  SbHaarBand measured_band;
+  /* What an edit of bands works on was measured of these edits, and this channel. */
+  SbEditList *before;
+  SbHaarChannel before_channel;
+  double noise, suggested;
+
+  SbBandsRequest request;
+  gboolean followed; /* the last step of a drag was for them, too */
+} SbWorkBands;
+
 struct _SbWork
 {
   gatomicrefcount references;
@@ -121,6 +151,7 @@ struct _SbWork
 
   SbLoadRequest load;
   SbReadRequest read;
+  SbWorkBands bands;
   SbWanted wanted;
   guint64 next_id;
 
@@ -187,6 +218,24 @@ gboolean sb_work_must_leave (const GError *error);
 /* A show of the engine in the box has failed: has the worker see to it. With the mutex. */
 void sb_work_show_failed (SbWork *work, const SbEngineBox *box, const GError *error);
 
+/* --- sb-document-subbands.c; all but the document's own part with the mutex --------------------
+ */
+
+/* The engine has forgotten the transform, being another, or with another picture. */
+void sb_work_bands_lost (SbWork *work);
+void sb_work_bands_clear (SbWork *work);
+/* The engine makes the transform that is wanted: it can be shown and measured. */
+gboolean sb_work_bands_ready (const SbWork *work);
+/* Something is still to be set or measured. */
+gboolean sb_work_bands_pending (const SbWork *work);
+/* A canvas shows it. */
+gboolean sb_work_bands_seen (const SbWork *work);
+/* The worker's jobs; FALSE: there was nothing to be done. *error: what the engine refused, and what
+ * is to be done about it the worker knows. */
+gboolean sb_work_bands_set (SbWork *work, GError **error);
+gboolean sb_work_bands_read (SbWork *work, GError **error);
+gboolean sb_work_bands_measure (SbWork *work, GError **error);
+
 /* --- sb-document-show.c; with the mutex ------------------------------------------------------ */
 
 gpointer sb_work_show_thread (gpointer work);
@@ -248,6 +297,7 @@ enum
   SB_SIGNAL_WARNING,
   SB_SIGNAL_MESSAGE,
   SB_SIGNAL_SHOWN,
+  SB_SIGNAL_MEASURED,
   SB_N_SIGNALS,
 };
 
@@ -280,6 +330,9 @@ struct _SbDocument
     gint64 since;
   } sweep;
 
+  gboolean has_measures;
+  SbSubbandMeasures measures;
+
   /* The properties as they were last told, by their kind. */
   gboolean flags[SB_N_PROPS];
   char *texts[SB_N_PROPS];
@@ -296,6 +349,8 @@ gboolean sb_document_is_busy (SbDocument *self);
 SbHistoryState sb_document_get_cursor_state (SbDocument *self);
 void sb_document_changed_elsewhere (SbDocument *self);
 void sb_document_message (SbDocument *self, const char *sentence);
+/* measures: NULL, there are none any more. */
+void sb_document_measured (SbDocument *self, const SbSubbandMeasures *measures);
 
 /* --- sb-document-edit.c ---------------------------------------------------------------------- */
 

@@ -151,6 +151,7 @@ leave_device (SbWork *work, const GError *lost, gboolean loading)
   work->preview_id = work->exact_id = 0;
   work->coarser = 0;
   work->exact_ms_per_edit = 0;
+  sb_work_bands_lost (work);
   if (box == NULL)
     {
       g_clear_error (&work->open_error);
@@ -237,6 +238,7 @@ run_load (SbWork *work)
       work->exact_ms_per_edit = 0;
       work->coarser = 0;
       work->trimmed = FALSE;
+      sb_work_bands_lost (work);
       stamp (work, 0, 0, 0, TRUE);
     }
 
@@ -402,8 +404,26 @@ wait_for_show (SbWork *work)
       break;
 }
 
+/* Two steps that take too long make the next ones coarser, by `most` levels at the most; once four
+ * times as many pixels would fit in a frame they are finer again. */
 static void
-run_exact (SbWork *work, gboolean may_end)
+adapt (SbWork *work, gint64 start, double render_ms, guint most)
+{
+  const double step_ms = (g_get_monotonic_time () - start) / 1000.0;
+
+  work->slow_steps = step_ms > STEP_MS ? work->slow_steps + 1 : 0;
+  if (work->slow_steps >= 2 && work->coarser < most)
+    {
+      work->coarser++;
+      work->slow_steps = 0;
+    }
+  else if (step_ms + 3 * render_ms < 0.9 * STEP_MS && work->coarser > 0)
+    work->coarser--;
+}
+
+/* most: as adapt() takes it; 0: this is no step that is to fit in a frame. */
+static void
+run_exact (SbWork *work, gboolean may_end, guint most)
 {
   SbWanted wanted;
   GError *error = NULL;
@@ -443,12 +463,14 @@ run_exact (SbWork *work, gboolean may_end)
              TRUE);
       if (!may_end)
         wait_for_show (work);
+      if (most > 0)
+        adapt (work, start, ms, most);
     }
   sb_wanted_clear (&wanted);
 }
 
 static void
-run_preview (SbWork *work, guint level, const SbRect *region)
+run_preview (SbWork *work, guint level, const SbRect *region, guint most)
 {
   SbWanted wanted;
   GError *error = NULL;
@@ -471,18 +493,7 @@ run_preview (SbWork *work, guint level, const SbRect *region)
       set_fixed (work, &wanted, FALSE);
       stamp (work, wanted.id, wanted.changed, 0, FALSE);
       wait_for_show (work);
-
-      /* Two steps that take too long make the next ones coarser; once four times as many pixels
-       * would fit in a frame they are finer again. */
-      const double step_ms = (g_get_monotonic_time () - start) / 1000.0;
-      work->slow_steps = step_ms > STEP_MS ? work->slow_steps + 1 : 0;
-      if (work->slow_steps >= 2 && work->coarser < MAX_COARSER)
-        {
-          work->coarser++;
-          work->slow_steps = 0;
-        }
-      else if (step_ms + 3 * ms < 0.9 * STEP_MS && work->coarser > 0)
-        work->coarser--;
+      adapt (work, start, ms, most);
     }
   sb_wanted_clear (&wanted);
 }
@@ -502,22 +513,46 @@ run_wanted (SbWork *work, gint64 *until)
   const gboolean rest = g_get_monotonic_time () >= wanted->exact_at;
   const gboolean fresh = work->preview_id != wanted->id && !wanted->same_pixels;
   const gboolean immediate = sb_engine_is_immediate (work->box->engine);
-  const gboolean seen = sb_work_get_detail (work, &level, &region);
-  const gboolean whole = level == 0 && region.width >= (int)sb_image_get_width (work->original)
-                         && region.height >= (int)sb_image_get_height (work->original);
+  const SbRect all = { 0, 0, (int)sb_image_get_width (work->original),
+                       (int)sb_image_get_height (work->original) };
+  gboolean seen = sb_work_get_detail (work, &level, &region);
+  guint most = MAX_COARSER;
+  if (sb_work_bands_seen (work) && !immediate)
+    {
+      /* Every band is to follow, the finest as well: as fine as the time allows, of everything. */
+      most = level + MAX_COARSER;
+      level = 0;
+      region = all;
+      seen = TRUE;
+      if (!work->bands.followed)
+        {
+          work->coarser = work->slow_steps = 0;
+          for (double ms = work->exact_ms_per_edit; ms > STEP_MS && work->coarser < most; ms /= 4)
+            work->coarser++;
+          work->level = 0;
+        }
+      work->bands.followed = TRUE;
+    }
+  else
+    {
+      if (level != work->level || work->bands.followed)
+        work->coarser = work->slow_steps = 0;
+      work->bands.followed = FALSE;
+    }
+  const gboolean whole = level == 0 && (!work->bands.followed || work->coarser == 0)
+                         && region.width >= all.width && region.height >= all.height;
   if (fresh && (immediate || (seen && whole)))
-    run_exact (work, FALSE); /* PREVIEW would cost as much */
+    run_exact (work, FALSE, work->bands.followed ? most : 0); /* PREVIEW would cost as much */
   else if (fresh && rest && count_done (work, wanted) < wanted->n_fixed)
-    run_exact (work, TRUE); /* PREVIEW would have to make those first, and a kept state may serve */
+    run_exact (work, TRUE,
+               0); /* PREVIEW would have to make those first, and a kept state may serve */
   else if (fresh && seen)
     {
-      if (level != work->level)
-        work->coarser = work->slow_steps = 0;
       work->level = level;
-      run_preview (work, level + work->coarser, &region);
+      run_preview (work, level + work->coarser, &region, most);
     }
   else if (rest)
-    run_exact (work, TRUE);
+    run_exact (work, TRUE, 0);
   else
     {
       *until = MIN (*until, wanted->exact_at);
@@ -548,7 +583,7 @@ run_idle (SbWork *work, gint64 *until)
     {
       if (now >= work->exact_done + KEEP_DELAY)
         {
-          run_exact (work, TRUE); /* nothing new to see, but the next drag begins at once */
+          run_exact (work, TRUE, 0); /* nothing new to see, but the next drag begins at once */
           return TRUE;
         }
       *until = MIN (*until, work->exact_done + KEEP_DELAY);
@@ -566,6 +601,21 @@ run_idle (SbWork *work, gint64 *until)
       *until = MIN (*until, work->exact_done + TRIM_DELAY);
     }
   return FALSE;
+}
+
+/* What follows the picture: its subbands. With the mutex. */
+static gboolean
+run_bands (SbWork *work, gboolean (*job) (SbWork *work, GError **error))
+{
+  g_autoptr (GError) error = NULL;
+  const gboolean worked = job (work, &error);
+
+  if (error != NULL && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
+      && is_final (work, error))
+    sb_work_post (work, deliver_error, g_steal_pointer (&error));
+  if (worked && job == sb_work_bands_set)
+    stamp (work, work->stamp_id, 0, 0, work->stamp_exact);
+  return worked;
 }
 
 gpointer
@@ -589,7 +639,10 @@ sb_work_render_thread (gpointer data)
         run_read (work);
       else if (work->load.job != NULL)
         run_load (work);
-      else if (work->box != NULL && (run_wanted (work, &until) || run_idle (work, &until)))
+      else if (work->box != NULL
+               && (run_bands (work, sb_work_bands_read) || run_bands (work, sb_work_bands_set)
+                   || run_wanted (work, &until) || run_bands (work, sb_work_bands_measure)
+                   || run_idle (work, &until)))
         continue;
       else if (until == G_MAXINT64)
         g_cond_wait (&work->wake, &work->mutex);
@@ -602,6 +655,7 @@ sb_work_render_thread (gpointer data)
   const SbReadRequest read = work->read;
   work->load = (SbLoadRequest){ NULL, NULL };
   work->read = (SbReadRequest){ 0 };
+  sb_work_bands_clear (work);
   g_mutex_unlock (&work->mutex);
   if (load.job != NULL)
     sb_load_job_done (work, load.job, 0, sb_work_cancelled ());

@@ -21,14 +21,24 @@ view_equal (const SbView *a, const SbView *b)
          && a->look.dark == b->look.dark;
 }
 
+/* There is what the view wants to show. */
+static gboolean
+can_show (const SbDocumentView *view)
+{
+  const SbWork *work = view->work;
+
+  return view->wanted && work->box != NULL && work->generation != 0
+         && view->generation == work->generation
+         && (view->view.what != SB_SHOW_SUBBANDS || sb_work_bands_ready (work));
+}
+
 /* The view's newest pixels show another result than there is now. */
 static gboolean
 is_outdated (const SbDocumentView *view)
 {
   const SbWork *work = view->work;
 
-  if (!view->wanted || work->box == NULL || work->generation == 0
-      || view->generation != work->generation)
+  if (!can_show (view))
     return FALSE;
   return !view->has_shown || view->shown_generation != work->generation
          || view->shown.what != view->view.what
@@ -38,10 +48,7 @@ is_outdated (const SbDocumentView *view)
 gboolean
 sb_work_view_is_stale (const SbDocumentView *view)
 {
-  if (is_outdated (view))
-    return TRUE;
-  return view->wanted && view->work->box != NULL && view->work->generation != 0
-         && view->generation == view->work->generation && !view_equal (&view->shown, &view->view);
+  return is_outdated (view) || (can_show (view) && !view_equal (&view->shown, &view->view));
 }
 
 static gsize
@@ -74,7 +81,7 @@ sb_work_begin_frame (SbDocumentView *view, guint buffer)
 {
   const SbWork *work = view->work;
   const gboolean moved = view->has_shown && !view_equal (&view->shown, &view->view);
-  const gboolean result = view->view.what == SB_SHOW_RESULT;
+  const gboolean result = view->view.what != SB_SHOW_ORIGINAL;
   SbFrame frame = { buffer, view->view, view->shown_id, 0, 0 };
 
   if (result && (!view->has_shown || view->shown_stamp != work->stamp))

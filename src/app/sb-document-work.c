@@ -171,6 +171,7 @@ sb_work_unref (SbWork *work)
   g_clear_pointer (&work->fixed, sb_edit_list_unref);
   g_clear_pointer (&work->exact_edits, sb_edit_list_unref);
   sb_wanted_clear (&work->wanted);
+  sb_work_bands_clear (work);
   g_clear_error (&work->open_error);
   g_clear_error (&work->lost);
   g_free (work->left);
@@ -289,5 +290,6 @@ sb_work_is_pending (SbWork *work)
     return TRUE;
   if (work->box == NULL && !work->open)
     return FALSE; /* there is no engine, and the error was told */
-  return (work->wanted.id != 0 && work->exact_id != work->wanted.id) || sb_work_owes_show (work);
+  return (work->wanted.id != 0 && work->exact_id != work->wanted.id) || sb_work_owes_show (work)
+         || sb_work_bands_pending (work);
 }

@@ -115,6 +115,17 @@ sb_document_message (SbDocument *self, const char *sentence)
   g_signal_emit (self, signals[SB_SIGNAL_MESSAGE], 0, sentence);
 }
 
+void
+sb_document_measured (SbDocument *self, const SbSubbandMeasures *measures)
+{
+  if (measures == NULL && !self->has_measures)
+    return;
+  self->has_measures = measures != NULL;
+  if (measures != NULL)
+    self->measures = *measures;
+  g_signal_emit (self, signals[SB_SIGNAL_MEASURED], 0);
+}
+
 /* --- From the threads ------------------------------------------------------------------------ */
 
 /* The engine, the result or a canvas' pixels have changed. */
@@ -419,6 +430,7 @@ sb_document_class_init (SbDocumentClass *klass)
     { SB_SIGNAL_WARNING, "warning", G_TYPE_STRING },
     { SB_SIGNAL_MESSAGE, "message", G_TYPE_STRING },
     { SB_SIGNAL_SHOWN, "shown", G_TYPE_NONE },
+    { SB_SIGNAL_MEASURED, "measured", G_TYPE_NONE },
   };
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 

@@ -23,7 +23,8 @@ G_BEGIN_DECLS
  *   "edits-changed" (): the unapplied edits changed by other means than the control that is being
  *     moved (undo, redo, apply, D-Bus, animation): controls read their values again;
  *   "warning" (s): a sentence for the banner; "message" (s): one for a toast;
- *   "shown" (): a canvas has new pixels to put on screen (see sb-document-view.h). */
+ *   "shown" (): a canvas has new pixels to put on screen (see sb-document-view.h);
+ *   "measured" (): sb_document_get_measures() has other figures. */
 #define SB_TYPE_DOCUMENT (sb_document_get_type ())
 G_DECLARE_FINAL_TYPE (SbDocument, sb_document, SB, DOCUMENT, GObject)
 
@@ -67,6 +68,41 @@ void sb_document_cancel_export (SbDocument *self);
 
 /* The straight colour of a pixel of what is shown, at 16 bits; FALSE outside the picture. */
 gboolean sb_document_pick (SbDocument *self, int x, int y, guint16 rgba[4]);
+
+/* --- Subbands; sb-document-subbands.c ----------------------------------------------------------
+ */
+
+/* What was measured of the last EXACT result, and of the band that was asked for. */
+typedef struct
+{
+  SbHaarChoice choice;
+  SbHaarBand band;
+  guint depth; /* of the picture: samples are 0 .. 255 or 0 .. 65535, lightness twice that */
+  SbHaarStatistics statistics;
+  SbHaarSummary summary;
+  gboolean has_edit; /* the last edit is one of bands, and does something */
+  SbBandsMeasure edit;
+  /* Of what an unapplied edit of bands works on, of the result where there is none: the noise, and
+   * the threshold that suits it, both as SB_BANDS_THRESHOLD counts. The threshold is BayesShrink's
+   * for the finest diagonals, noise^2 / sqrt (deviation^2 - noise^2), but at most the universal
+   * one, noise * sqrt (2 ln count). */
+  double noise, suggested;
+} SbSubbandMeasures;
+
+/* From now on the transform of the result is made with every change, shown to the views that ask
+ * for SB_SHOW_SUBBANDS, and `band` measured; NULL: nothing of that. Of the picture that is open
+ * now: to be set again after "picture-changed". */
+void sb_document_set_subbands (SbDocument *self, const SbHaarChoice *choice, SbHaarBand band);
+/* NULL: nothing has been measured yet, or nothing is asked for. */
+const SbSubbandMeasures *sb_document_get_measures (SbDocument *self);
+/* One coefficient of what is shown, in the averaging scale; FALSE where there is none. */
+gboolean sb_document_pick_coefficient (SbDocument *self, SbHaarBand band, guint column, guint row,
+                                       float *value);
+/* The transform of the newest state, EXACT, whatever is on screen. */
+void sb_document_read_subbands_async (SbDocument *self, const SbHaarChoice *choice,
+                                      GAsyncReadyCallback callback, gpointer user_data);
+SbHaar *sb_document_read_subbands_finish (SbDocument *self, GAsyncResult *result,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Ends all work, as when the window closes: pending loads and exports finish with
  * G_IO_ERROR_CANCELLED as soon as they can, and nothing is computed any more. An export that is

@@ -396,12 +396,12 @@ sb_parameter_row_init (SbParameterRow *self)
   g_signal_connect_swapped (self->value, "value-changed", G_CALLBACK (value_changed_cb), self);
 }
 
-GtkWidget *
-sb_parameter_row_new (const SbParameter *parameter)
+void
+sb_parameter_row_set_parameter (SbParameterRow *self, const SbParameter *parameter)
 {
-  g_return_val_if_fail (parameter != NULL && parameter->type == SB_PARAMETER_NUMBER, NULL);
+  g_return_if_fail (SB_IS_PARAMETER_ROW (self));
+  g_return_if_fail (parameter != NULL && parameter->type == SB_PARAMETER_NUMBER);
 
-  SbParameterRow *self = g_object_new (SB_TYPE_PARAMETER_ROW, NULL);
   const char *label = g_dgettext (GETTEXT_PACKAGE, parameter->label);
   double range = parameter->maximum - parameter->minimum;
 
@@ -414,6 +414,7 @@ sb_parameter_row_new (const SbParameter *parameter)
   gtk_adjustment_configure (self->value, parameter->initial, parameter->minimum, parameter->maximum,
                             parameter->step, MIN (10 * parameter->step, range), 0);
   gtk_spin_button_set_digits (self->spin, parameter->digits);
+  gtk_scale_clear_marks (self->scale);
   gtk_scale_add_mark (self->scale, sb_parameter_to_slider (parameter, parameter->initial),
                       GTK_POS_BOTTOM, NULL);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->scale), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -421,6 +422,16 @@ sb_parameter_row_new (const SbParameter *parameter)
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->spin), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
                                   -1);
   follow (self);
+}
+
+GtkWidget *
+sb_parameter_row_new (const SbParameter *parameter)
+{
+  g_return_val_if_fail (parameter != NULL && parameter->type == SB_PARAMETER_NUMBER, NULL);
+
+  SbParameterRow *self = g_object_new (SB_TYPE_PARAMETER_ROW, NULL);
+
+  sb_parameter_row_set_parameter (self, parameter);
   return GTK_WIDGET (self);
 }
 

@@ -18,6 +18,9 @@ G_DECLARE_FINAL_TYPE (SbParameterRow, sb_parameter_row, SB, PARAMETER_ROW, AdwPr
 
 /* The row of the table must outlive the widget. */
 GtkWidget *sb_parameter_row_new (const SbParameter *parameter);
+/* Another row of the table, or that row with another range: shows its initial value. Has to come
+ * before anything else where the row is made by a template. */
+void sb_parameter_row_set_parameter (SbParameterRow *self, const SbParameter *parameter);
 /* Shows a value; no signal. */
 void sb_parameter_row_set_value (SbParameterRow *self, double value);
 

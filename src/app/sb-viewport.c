@@ -61,6 +61,22 @@ sb_viewport_set_picture (SbViewport *self, guint width, guint height)
 }
 
 void
+sb_viewport_change_picture (SbViewport *self, guint width, guint height)
+{
+  if (self->picture_width <= 0)
+    {
+      sb_viewport_set_picture (self, width, height);
+      return;
+    }
+  self->picture_width = width;
+  self->picture_height = height;
+  if (self->fitted)
+    sb_viewport_fit (self);
+  else
+    settle (self);
+}
+
+void
 sb_viewport_resize (SbViewport *self, int width, int height)
 {
   if (self->zoom > 0)
@@ -83,6 +99,16 @@ sb_viewport_zoom_at (SbViewport *self, double zoom, double at_x, double at_y)
   self->x += at_x / self->zoom - at_x / zoom;
   self->y += at_y / self->zoom - at_y / zoom;
   self->zoom = zoom;
+  self->fitted = FALSE;
+  settle (self);
+}
+
+void
+sb_viewport_put (SbViewport *self, double zoom, double x, double y, double at_x, double at_y)
+{
+  self->zoom = CLAMP (zoom, sb_viewport_get_min_zoom (self), SB_VIEWPORT_MAX_ZOOM);
+  self->x = x - at_x / self->zoom;
+  self->y = y - at_y / self->zoom;
   self->fitted = FALSE;
   settle (self);
 }

@@ -27,11 +27,15 @@ double sb_viewport_get_fit (const SbViewport *self);
 double sb_viewport_get_min_zoom (const SbViewport *self);
 /* Another picture: it is fitted. */
 void sb_viewport_set_picture (SbViewport *self, guint width, guint height);
+/* The picture has another size and is much the same: zoom and place stay, unless it is fitted. */
+void sb_viewport_change_picture (SbViewport *self, guint width, guint height);
 /* What is in the middle stays there, unless the picture is fitted. */
 void sb_viewport_resize (SbViewport *self, int width, int height);
 void sb_viewport_fit (SbViewport *self);
 /* The picture's point under device pixel (at_x, at_y) stays there as far as possible. */
 void sb_viewport_zoom_at (SbViewport *self, double zoom, double at_x, double at_y);
+/* The picture's point (x, y) comes to device pixel (at_x, at_y) as far as possible. */
+void sb_viewport_put (SbViewport *self, double zoom, double x, double y, double at_x, double at_y);
 /* By device pixels: the view moves right and down over the picture. */
 void sb_viewport_pan (SbViewport *self, double dx, double dy);
 /* Whether there is more of the picture than can be seen. */

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-document-private.h"
+
+#include <math.h>
+
+/* --- State; with the mutex -------------------------------------------------------------------- */
+
+static gboolean
+choice_equal (SbHaarChoice a, SbHaarChoice b)
+{
+  return a.levels == b.levels && (a.levels == 0 || a.channel == b.channel);
+}
+
+static gboolean
+band_equal (SbHaarBand a, SbHaarBand b)
+{
+  return a.level == b.level && a.orientation == b.orientation;
+}
+
+static void
+forget_before (SbWorkBands *bands)
+{
+  g_clear_pointer (&bands->before, sb_edit_list_unref);
+}
+
+void
+sb_work_bands_lost (SbWork *work)
+{
+  work->bands.set.levels = 0;
+  work->bands.failed = FALSE;
+  work->bands.measured_id = 0;
+  forget_before (&work->bands);
+}
+
+static void
+request_clear (SbBandsRequest *request)
+{
+  g_clear_pointer (&request->edits, sb_edit_list_unref);
+  g_clear_object (&request->task);
+}
+
+void
+sb_work_bands_clear (SbWork *work)
+{
+  forget_before (&work->bands);
+  if (work->bands.request.task != NULL)
+    g_task_return_error (work->bands.request.task, sb_work_cancelled ());
+  request_clear (&work->bands.request);
+}
+
+/* What the engine has is not what is wanted. */
+static gboolean
+is_to_be_set (const SbWork *work)
+{
+  const SbWorkBands *bands = &work->bands;
+
+  return work->box != NULL && work->generation != 0
+         && (bands->wanted.levels == 0 || bands->generation == work->generation)
+         && !choice_equal (bands->set, bands->wanted);
+}
+
+gboolean
+sb_work_bands_ready (const SbWork *work)
+{
+  return work->bands.wanted.levels > 0 && work->bands.generation == work->generation
+         && !work->bands.failed && choice_equal (work->bands.set, work->bands.wanted);
+}
+
+static gboolean
+is_to_be_measured (const SbWork *work)
+{
+  return sb_work_bands_ready (work) && work->box != NULL && work->wanted.id != 0
+         && work->wanted.generation == work->generation && work->exact_id == work->wanted.id
+         && work->stamp_exact && work->exact_edits != NULL
+         && (work->bands.measured_id != work->exact_id
+             || !band_equal (work->bands.measured_band, work->bands.band));
+}
+
+gboolean
+sb_work_bands_pending (const SbWork *work)
+{
+  return is_to_be_set (work) || is_to_be_measured (work);
+}
+
+gboolean
+sb_work_bands_seen (const SbWork *work)
+{
+  if (!sb_work_bands_ready (work))
+    return FALSE;
+  for (guint i = 0; i < work->views->len; i++)
+    {
+      const SbDocumentView *view = g_ptr_array_index (work->views, i);
+
+      if (view->wanted && view->generation == work->generation
+          && view->view.what == SB_SHOW_SUBBANDS)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* --- The worker's jobs ------------------------------------------------------------------------ */
+
+gboolean
+sb_work_bands_set (SbWork *work, GError **error)
+{
+  const SbHaarChoice choice = work->bands.wanted;
+
+  if (!is_to_be_set (work))
+    return FALSE;
+  g_mutex_unlock (&work->mutex);
+  const gboolean set
+      = sb_engine_set_subbands (work->box->engine, choice.levels > 0 ? &choice : NULL, NULL, error);
+  g_mutex_lock (&work->mutex);
+  work->bands.set = choice; /* what failed is not tried again until something changes */
+  work->bands.failed = !set;
+  work->bands.measured_id = 0;
+  return TRUE;
+}
+
+gboolean
+sb_work_bands_read (SbWork *work, GError **error)
+{
+  SbBandsRequest *request = &work->bands.request;
+  GError *failed = NULL;
+  SbHaar *haar = NULL;
+
+  if (request->task == NULL || work->box == NULL)
+    return FALSE;
+  if (request->generation == work->generation)
+    {
+      g_mutex_unlock (&work->mutex);
+      haar = sb_engine_read_subbands (work->box->engine, request->edits, request->n_fixed,
+                                      &request->choice, NULL, &failed);
+      g_mutex_lock (&work->mutex);
+    }
+  else
+    failed = sb_work_cancelled (); /* another picture is open by now */
+  if (failed != NULL && sb_work_must_leave (failed))
+    {
+      g_propagate_error (error, failed); /* and once more elsewhere */
+      return TRUE;
+    }
+
+  SbBandsRequest done = *request;
+  *request = (SbBandsRequest){ 0 };
+  g_mutex_unlock (&work->mutex);
+  if (haar != NULL)
+    g_task_return_pointer (done.task, haar, (GDestroyNotify)sb_haar_unref);
+  else
+    g_task_return_error (done.task, failed);
+  request_clear (&done);
+  g_mutex_lock (&work->mutex);
+  return TRUE;
+}
+
+/* The noise of a transform in the units of SB_BANDS_THRESHOLD, and the threshold for it. */
+static void
+suggest (const SbHaarStatistics *finest, double noise, SbHaarChannel channel, guint depth,
+         double *scaled, double *suggested)
+{
+  const double unit = (depth == 16 ? 257.0 : 1.0) * (channel == SB_HAAR_LIGHTNESS ? 2.0 : 1.0);
+  const double universal = noise * sqrt (2 * log (MAX ((double)finest->count, 2)));
+  const double rest = finest->deviation * finest->deviation - noise * noise;
+  const double threshold = rest > 0 ? MIN (noise * noise / sqrt (rest), universal) : universal;
+
+  *scaled = noise / unit;
+  *suggested = threshold / unit;
+}
+
+/* The position of the unapplied edit of bands, or the length of the list. */
+static guint
+find_bands (const SbEditList *edits, guint n_fixed)
+{
+  guint i = MIN (n_fixed, edits->n_edits);
+
+  while (i < edits->n_edits && edits->edits[i].kind != SB_EDIT_BANDS)
+    i++;
+  return i;
+}
+
+static const SbHaarBand finest = { 1, SB_HAAR_D };
+
+/* Without the mutex: `work` is only read where nobody else writes. */
+static gboolean
+measure_before (SbWork *work, const SbEditList *before, guint n_fixed, SbSubbandMeasures *measures,
+                GCancellable *cancellable, GError **error)
+{
+  const SbHaarChoice choice = { measures->choice.channel, 1 };
+  SbHaarStatistics statistics;
+  SbHaarSummary summary;
+  g_autoptr (SbHaar) haar
+      = sb_engine_read_subbands (work->box->engine, before, n_fixed, &choice, cancellable, error);
+
+  if (haar == NULL)
+    return FALSE;
+  sb_haar_measure (haar, finest, &statistics);
+  sb_haar_summarize (haar, &summary);
+  suggest (&statistics, summary.noise, choice.channel, measures->depth, &measures->noise,
+           &measures->suggested);
+  return TRUE;
+}
+
+typedef struct
+{
+  SbSubbandMeasures measures;
+  guint generation;
+} Measured;
+
+static void
+deliver_measures (SbDocument *document, gpointer data)
+{
+  g_autofree Measured *measured = data;
+
+  if (document != NULL && measured->generation == sb_document_get_generation (document))
+    sb_document_measured (document, &measured->measures);
+}
+
+gboolean
+sb_work_bands_measure (SbWork *work, GError **error)
+{
+  SbWorkBands *bands = &work->bands;
+
+  if (!is_to_be_measured (work))
+    return FALSE;
+  SbEngine *engine = work->box->engine;
+  Measured *measured = g_new0 (Measured, 1);
+  SbSubbandMeasures *measures = &measured->measures;
+  const guint64 id = work->exact_id;
+  g_autoptr (SbEditList) edits = sb_edit_list_ref (work->exact_edits);
+  const guint n_fixed = MIN (work->wanted.n_fixed, edits->n_edits);
+  const guint n_before = find_bands (edits, n_fixed);
+  g_autoptr (SbEditList) before = sb_edit_list_new (edits->edits, n_before);
+  const SbEdit *last = edits->n_edits > 0 ? &edits->edits[edits->n_edits - 1] : NULL;
+  g_autoptr (GCancellable) cancellable = work->cancellable = g_cancellable_new ();
+
+  measured->generation = work->generation;
+  measures->choice = bands->set;
+  measures->band = bands->band;
+  measures->depth = sb_image_get_depth (work->original);
+  const gboolean known = bands->before != NULL && bands->before_channel == measures->choice.channel
+                         && sb_edit_list_equal (bands->before, before);
+  measures->noise = bands->noise;
+  measures->suggested = bands->suggested;
+  g_mutex_unlock (&work->mutex);
+
+  gboolean done
+      = sb_engine_measure_band (engine, measures->band, &measures->statistics, cancellable, error)
+        && sb_engine_summarize_subbands (engine, &measures->summary, cancellable, error);
+  if (done && last != NULL && last->kind == SB_EDIT_BANDS && !sb_edit_is_identity (last))
+    {
+      measures->has_edit = TRUE;
+      done = sb_engine_measure_edit (engine, &measures->edit, cancellable, error);
+    }
+  if (done && !known && n_before == edits->n_edits)
+    {
+      /* The result is what such an edit would work on. */
+      SbHaarStatistics statistics;
+
+      done = sb_engine_measure_band (engine, finest, &statistics, cancellable, error);
+      if (done)
+        suggest (&statistics, measures->summary.noise, measures->choice.channel, measures->depth,
+                 &measures->noise, &measures->suggested);
+    }
+  else if (done && !known)
+    done = measure_before (work, before, MIN (n_fixed, n_before), measures, cancellable, error);
+
+  g_mutex_lock (&work->mutex);
+  work->cancellable = NULL;
+  if (!done && g_cancellable_is_cancelled (cancellable))
+    {
+      /* For newer work; afterwards it is measured anew. */
+      g_free (measured);
+      return TRUE;
+    }
+  bands->measured_id = id;
+  bands->measured_band = measures->band;
+  if (done)
+    {
+      forget_before (bands);
+      bands->before = sb_edit_list_ref (before);
+      bands->before_channel = measures->choice.channel;
+      bands->noise = measures->noise;
+      bands->suggested = measures->suggested;
+      sb_work_post (work, deliver_measures, measured);
+    }
+  else
+    g_free (measured);
+  sb_work_update (work);
+  return TRUE;
+}
+
+/* --- For the interface, on the main thread ---------------------------------------------------- */
+
+void
+sb_document_set_subbands (SbDocument *self, const SbHaarChoice *choice, SbHaarBand band)
+{
+  g_return_if_fail (SB_IS_DOCUMENT (self));
+
+  SbWork *work = self->work;
+  const SbHaarChoice wanted = choice != NULL ? *choice : (SbHaarChoice){ SB_HAAR_LIGHTNESS, 0 };
+
+  g_mutex_lock (&work->mutex);
+  const gboolean same = choice_equal (work->bands.wanted, wanted)
+                        && (wanted.levels == 0 || work->bands.generation == self->generation);
+  work->bands.wanted = wanted;
+  work->bands.band = band;
+  work->bands.generation = self->generation;
+  g_cond_signal (&work->wake);
+  g_mutex_unlock (&work->mutex);
+  if (!same)
+    sb_document_measured (self, NULL);
+  sb_document_set_flag (self, SB_PROP_BUSY, sb_document_is_busy (self));
+}
+
+const SbSubbandMeasures *
+sb_document_get_measures (SbDocument *self)
+{
+  g_return_val_if_fail (SB_IS_DOCUMENT (self), NULL);
+  return self->has_measures ? &self->measures : NULL;
+}
+
+gboolean
+sb_document_pick_coefficient (SbDocument *self, SbHaarBand band, guint column, guint row,
+                              float *value)
+{
+  g_return_val_if_fail (SB_IS_DOCUMENT (self), FALSE);
+
+  SbWork *work = self->work;
+  SbEngineBox *box = NULL;
+
+  g_mutex_lock (&work->mutex);
+  if (work->box != NULL && work->generation == self->generation && sb_work_bands_ready (work))
+    box = sb_engine_box_ref (work->box);
+  g_mutex_unlock (&work->mutex);
+  if (box == NULL)
+    return FALSE;
+  const gboolean found = sb_engine_pick_coefficient (box->engine, band, column, row, value);
+  sb_engine_box_unref (box);
+  return found;
+}
+
+void
+sb_document_read_subbands_async (SbDocument *self, const SbHaarChoice *choice,
+                                 GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_return_if_fail (SB_IS_DOCUMENT (self) && choice != NULL);
+
+  SbWork *work = self->work;
+  GTask *task = g_task_new (self, NULL, callback, user_data);
+  guint n_applied = 0;
+  SbBandsRequest request = { .generation = self->generation, .choice = *choice, .task = task };
+
+  g_task_set_source_tag (task, sb_document_read_subbands_async);
+  request.edits = sb_edit_list_ref (sb_document_get_state (self, &n_applied));
+  request.n_fixed = n_applied;
+  g_mutex_lock (&work->mutex);
+  if (!work->quit)
+    {
+      SbBandsRequest passed = work->bands.request; /* one that the worker has not come to */
+
+      work->bands.request = request;
+      request = passed;
+      g_cond_signal (&work->wake);
+    }
+  g_mutex_unlock (&work->mutex);
+  if (request.task != NULL)
+    g_task_return_error (request.task, sb_work_cancelled ());
+  request_clear (&request);
+}
+
+SbHaar *
+sb_document_read_subbands_finish (SbDocument *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
