@@ -142,6 +142,39 @@ run_strips (SbBackend *self, SbCudaBlur *blur, gsize room, GError **error)
   return TRUE;
 }
 
+/* Bands need nothing of `work` but its mask. */
+static gboolean
+edit_bands (SbBackend *self, const SbEdit *edit, const SbCudaPicture *source,
+            const SbCudaPicture *target, const SbRect *rect, GError **error)
+{
+  SbMaskPart parts[5];
+  SbMask mask;
+
+  if (edit->area.shape == SB_AREA_WHOLE)
+    return sb_cuda_bands_edit (self, edit, source, target, rect, NULL, error);
+
+  if (!sb_cuda_reserve_work (self, &self->work, self->picture.width, self->picture.height, error))
+    return FALSE;
+  guint16 *at = (guint16 *)((guint8 *)self->work.data + self->work.bytes - mask_bytes (self));
+  sb_mask_init (&mask, &edit->area, self->picture.width, self->picture.height);
+  if (!load_mask (self, &mask, at, error))
+    return FALSE;
+  const guint n_parts = sb_mask_split (&mask, rect, parts);
+  for (guint i = 0; i < n_parts; i++)
+    {
+      const SbRect *r = &parts[i].rect;
+      const gboolean done
+          = parts[i].zero ? sb_cuda_check (
+                self,
+                sb_cuda_convert (source, target, r->x, r->y, r->width, r->height, self->compute),
+                "convert", error)
+                          : sb_cuda_bands_edit (self, edit, source, target, r, at, error);
+      if (!done)
+        return FALSE;
+    }
+  return TRUE;
+}
+
 gboolean
 sb_cuda_edit (SbBackend *self, const SbEdit *edit, const SbCudaPicture *source,
               const SbCudaPicture *target, const SbRect *rect, GError **error)
@@ -170,6 +203,8 @@ sb_cuda_edit (SbBackend *self, const SbEdit *edit, const SbCudaPicture *source,
   };
   gsize room;
 
+  if (edit->kind == SB_EDIT_BANDS)
+    return edit_bands (self, edit, source, target, rect, error);
   if (!sb_cuda_reserve_work (self, &self->work, self->picture.width, self->picture.height, error))
     return FALSE;
   room = self->work.bytes;

@@ -113,8 +113,17 @@ extern "C"
     uint8_t ground[4], checker[2][4];
   } SbCudaView;
 
-  cudaError_t sb_cuda_show (const SbCudaPicture *source, int opaque, const SbCudaView *view,
-                            void *rgba, size_t stride, cudaStream_t stream);
+  /* A table of sb-color.h: three curves one after the other, and the points. */
+  typedef struct
+  {
+    const uint16_t *curves;
+    const uint2 *points;
+  } SbCudaColor;
+
+  /* color NULL: as they are. */
+  cudaError_t sb_cuda_show (const SbCudaPicture *source, int opaque, const SbCudaColor *color,
+                            const SbCudaView *view, void *rgba, size_t stride,
+                            cudaStream_t stream);
 
   /* trap.cu, in the module for tests only. */
   cudaError_t sb_cuda_trap (cudaStream_t stream);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sb-backend.h"
+#include "sb-cuda-haar.h"
 #include "sb-cuda-kernels.h"
 
 #include <cuda_runtime_api.h>
@@ -35,7 +36,8 @@ enum
  * document with one edit needs, 20 or 32, and all of it is allocated by load. The base adds 8 with
  * the second edit; `steps` hold what lies between edits that are made in one go. Exports, and
  * pictures for the history, are made in the result that is not shown, in bands where it is too
- * small. What an area adds and what many passes add shares `work` (sb-cuda-blur.c).
+ * small. What an area adds and what many passes add shares `work` (sb-cuda-blur.c). While subbands
+ * are shown two transforms of 4 bytes a pixel each come on top.
  *
  * Threads: `lock` guards front, serials of shows and everything show_host and show_gl use; the rest
  * is the worker's alone. Renders go to `compute`, shows to `display`; a render that is about to
@@ -67,6 +69,17 @@ struct _SbBackend
   SbCudaBuffer tables;
   SbCudaTone tone_tables;
 
+  SbCudaBuffer display_table;
+  SbCudaColor color; /* the picture's; points NULL: colours are shown as they are */
+
+  SbHaarChoice choice; /* of the subbands; levels 0: none are made */
+  SbCudaBuffer subbands[2];
+  SbCudaHaar haar[2];
+  gboolean summed; /* `sums` are of the transform shown */
+  SbCudaSums sums[SB_CUDA_HAAR_MAX_BANDS];
+  SbCudaBuffer measures, bins; /* what measuring needs */
+  SbCudaBuffer deep;           /* the means of edits of more than five levels */
+
   struct
   {
     guint8 *pixels[SB_CUDA_CHUNKS];
@@ -75,7 +88,8 @@ struct _SbBackend
   } chunks;
 
   GMutex lock;
-  int front; /* of results; -1: the original is the result */
+  int front;      /* of results; -1: the original is the result */
+  int haar_front; /* of subbands; -1: there are none */
   SbCudaBuffer view;
   guint8 *staging; /* pinned */
   gsize staging_bytes;
@@ -128,6 +142,12 @@ gboolean sb_cuda_read (SbBackend *self, SbStart start, const SbEdit *edits, guin
                        guint depth, guint8 *pixels, GCancellable *cancellable, GError **error);
 gboolean sb_cuda_read_result (SbBackend *self, guint8 *pixels, GError **error);
 void sb_cuda_trim (SbBackend *self);
+/* The edits but the last one; *source receives what that one works on. */
+gboolean sb_cuda_run_steps (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
+                            SbCudaPicture *source, GCancellable *cancellable, GError **error);
+/* All of them, at the original's depth, put on `compute` in the result that is not shown. */
+gboolean sb_cuda_render_back (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
+                              SbCudaPicture *result, GCancellable *cancellable, GError **error);
 gboolean sb_cuda_measure_copy (SbBackend *self, double *ms, GError **error);
 /* The result that is shown; with `lock`, or on the worker. */
 SbCudaPicture sb_cuda_front (SbBackend *self);
@@ -146,8 +166,41 @@ gboolean sb_cuda_reserve_work (SbBackend *self, SbCudaBuffer *work, guint width,
 gboolean sb_cuda_edit (SbBackend *self, const SbEdit *edit, const SbCudaPicture *source,
                        const SbCudaPicture *target, const SbRect *rect, GError **error);
 
+/* --- sb-cuda-haar.c -------------------------------------------------------------------------- */
+
+/* One edit of bands over the rect, likewise; mask: of the whole picture, or NULL. */
+gboolean sb_cuda_bands_edit (SbBackend *self, const SbEdit *edit, const SbCudaPicture *source,
+                             const SbCudaPicture *target, const SbRect *rect, const guint16 *mask,
+                             GError **error);
+
+/* The transform of a result, where one is wanted: put on `compute`, then shown from `take` on,
+ * with `lock`. `forget`, with `lock` too: there is none any more. */
+gboolean sb_cuda_subbands_make (SbBackend *self, const SbCudaPicture *result, GError **error);
+void sb_cuda_subbands_take (SbBackend *self);
+void sb_cuda_subbands_forget (SbBackend *self);
+/* Put on `display`; with `lock`. */
+gboolean sb_cuda_subbands_show (SbBackend *self, const SbView *view, const SbCudaView *v,
+                                void *rgba, gsize stride, GError **error);
+
+gboolean sb_cuda_set_subbands (SbBackend *self, const SbHaarChoice *choice,
+                               GCancellable *cancellable, GError **error);
+gboolean sb_cuda_measure_band (SbBackend *self, SbHaarBand band, SbHaarStatistics *statistics,
+                               GCancellable *cancellable, GError **error);
+gboolean sb_cuda_summarize_subbands (SbBackend *self, SbHaarSummary *summary,
+                                     GCancellable *cancellable, GError **error);
+gboolean sb_cuda_pick_coefficient (SbBackend *self, SbHaarBand band, guint column, guint row,
+                                   float *value);
+gboolean sb_cuda_read_subbands (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
+                                const SbHaarChoice *choice, float *const *bands,
+                                GCancellable *cancellable, GError **error);
+gboolean sb_cuda_measure_edit (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
+                               SbBandsMeasure *measure, GCancellable *cancellable, GError **error);
+
 /* --- sb-cuda-show.c -------------------------------------------------------------------------- */
 
+/* A picture's display table (NULL: none) into `buffer`. */
+gboolean sb_cuda_load_color (SbBackend *self, const SbColorTable *table, SbCudaBuffer *buffer,
+                             SbCudaColor *color, GError **error);
 gboolean sb_cuda_show_host (SbBackend *self, const SbView *view, guint8 *rgba, gsize stride,
                             GError **error);
 gpointer sb_cuda_gl_attach (SbBackend *self, guint pbo, gsize bytes, GError **error);

@@ -97,7 +97,8 @@ sb_cuda_load (SbBackend *self, const SbPicture *original, GError **error)
 {
   const guint width = original->width, height = original->height, depth = original->depth;
   SbCudaBuffer pixels = { NULL, 0 }, results[2] = { { NULL, 0 }, { NULL, 0 } };
-  SbCudaBuffer work = { NULL, 0 }, tables = { NULL, 0 };
+  SbCudaBuffer work = { NULL, 0 }, tables = { NULL, 0 }, display_table = { NULL, 0 };
+  SbCudaColor color = { NULL, NULL };
   SbCudaTone tone = self->tone_tables;
   const gboolean same_tone = self->tone == original->tone && self->tone != NULL;
   const SbCudaPicture to
@@ -112,6 +113,7 @@ sb_cuda_load (SbBackend *self, const SbPicture *original, GError **error)
       SbCudaPicture target = to;
       target.pixels = pixels.data;
       done = (same_tone || load_tone (self, original->tone, &tables, &tone, error))
+             && sb_cuda_load_color (self, original->display, &display_table, &color, error)
              && sb_cuda_upload (self, &target, original->pixels, original->stride, error)
              && sb_cuda_check (self, cudaEventRecord (self->loaded, self->compute), "load", error)
              /* One row at 16 bits fits in any. */
@@ -135,6 +137,9 @@ sb_cuda_load (SbBackend *self, const SbPicture *original, GError **error)
           exchange (&self->work, &work);
           if (!same_tone)
             exchange (&self->tables, &tables);
+          exchange (&self->display_table, &display_table);
+          self->color = color;
+          sb_cuda_subbands_forget (self);
           self->tone = original->tone;
           self->tone_tables = tone;
           self->picture = *original;
@@ -153,6 +158,7 @@ sb_cuda_load (SbBackend *self, const SbPicture *original, GError **error)
   sb_cuda_release (&results[1]);
   sb_cuda_release (&work);
   sb_cuda_release (&tables);
+  sb_cuda_release (&display_table);
   if (done)
     sb_cuda_release (&self->base);
   return done;
@@ -188,10 +194,9 @@ get_step (SbBackend *self, guint i, SbCudaPicture *step, GError **error)
   return TRUE;
 }
 
-/* The edits but the last one; *source receives what that one works on. */
-static gboolean
-run_steps (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
-           SbCudaPicture *source, GCancellable *cancellable, GError **error)
+gboolean
+sb_cuda_run_steps (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
+                   SbCudaPicture *source, GCancellable *cancellable, GError **error)
 {
   const SbRect whole = { 0, 0, (int)self->picture.width, (int)self->picture.height };
 
@@ -251,7 +256,7 @@ sb_cuda_make_base (SbBackend *self, SbStart start, const SbEdit *edits, guint n_
   guint back;
 
   if (!sb_cuda_enter (self, error)
-      || !run_steps (self, start, edits, n_edits, &source, cancellable, error)
+      || !sb_cuda_run_steps (self, start, edits, n_edits, &source, cancellable, error)
       || !take_back (self, &back, error))
     return FALSE;
   /* At 16 bits the result that is not shown has the same size. */
@@ -290,14 +295,31 @@ sb_cuda_render (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edi
       || !sb_cuda_begin_timing (self, SB_CUDA_COMPUTE, error))
     return FALSE;
   const SbCudaPicture target = sb_cuda_picture (self, &self->results[back], self->picture.depth);
-  if (!run_steps (self, start, edits, n_edits, &source, cancellable, error)
+  if (!sb_cuda_run_steps (self, start, edits, n_edits, &source, cancellable, error)
       || !run_last (self, edits, n_edits, &source, &target, &whole, error)
+      || !sb_cuda_subbands_make (self, &target, error)
       || !sb_cuda_end_timing (self, SB_CUDA_COMPUTE, error) || !finish (self, error))
     return FALSE;
   g_mutex_lock (&self->lock);
   self->front = (int)back;
+  sb_cuda_subbands_take (self);
   g_mutex_unlock (&self->lock);
   return TRUE;
+}
+
+gboolean
+sb_cuda_render_back (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
+                     SbCudaPicture *result, GCancellable *cancellable, GError **error)
+{
+  const SbRect whole = { 0, 0, (int)self->picture.width, (int)self->picture.height };
+  SbCudaPicture source;
+  guint back;
+
+  if (!sb_cuda_enter (self, error) || !take_back (self, &back, error)
+      || !sb_cuda_run_steps (self, start, edits, n_edits, &source, cancellable, error))
+    return FALSE;
+  *result = sb_cuda_picture (self, &self->results[back], self->picture.depth);
+  return run_last (self, edits, n_edits, &source, result, &whole, error);
 }
 
 /* In the result that is not shown; where that is too small for `depth`, band after band. */
@@ -311,7 +333,7 @@ sb_cuda_read (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits
   guint back;
 
   if (!sb_cuda_enter (self, error)
-      || !run_steps (self, start, edits, n_edits, &source, cancellable, error)
+      || !sb_cuda_run_steps (self, start, edits, n_edits, &source, cancellable, error)
       || !take_back (self, &back, error))
     return FALSE;
   const SbCudaBuffer *room = &self->results[back];

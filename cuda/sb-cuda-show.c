@@ -26,6 +26,25 @@ convert_view (const SbView *view)
   return v;
 }
 
+gboolean
+sb_cuda_load_color (SbBackend *self, const SbColorTable *table, SbCudaBuffer *buffer,
+                    SbCudaColor *color, GError **error)
+{
+  /* The whole struct, as parts of it are aligned within it. */
+  const gsize bytes = sizeof *table;
+
+  *color = (SbCudaColor){ NULL, NULL };
+  if (table == NULL)
+    return TRUE;
+  if (!sb_cuda_reserve (self, buffer, bytes, error))
+    return FALSE;
+  const SbCudaPicture to = { buffer->data, bytes, (int)(bytes / 4), 1, 8 };
+  const guint8 *at = buffer->data;
+  color->curves = (const guint16 *)(at + G_STRUCT_OFFSET (SbColorTable, curves));
+  color->points = (const uint2 *)(at + G_STRUCT_OFFSET (SbColorTable, points));
+  return sb_cuda_upload (self, &to, (const guint8 *)table, bytes, error);
+}
+
 /* Puts a show on the display stream; `lock` held. */
 static gboolean
 launch (SbBackend *self, const SbView *view, void *rgba, gsize stride, GError **error)
@@ -35,10 +54,15 @@ launch (SbBackend *self, const SbView *view, void *rgba, gsize stride, GError **
                                    ? sb_cuda_picture (self, &self->original, self->picture.depth)
                                    : sb_cuda_front (self);
 
+  const SbCudaColor *color = self->color.points != NULL ? &self->color : NULL;
+
   return sb_cuda_begin_timing (self, SB_CUDA_DISPLAY, error)
-         && sb_cuda_check (self,
-                           sb_cuda_show (&source, self->opaque, &v, rgba, stride, self->display),
-                           "show", error)
+         && (view->what == SB_SHOW_SUBBANDS
+                 ? sb_cuda_subbands_show (self, view, &v, rgba, stride, error)
+                 : sb_cuda_check (self,
+                                  sb_cuda_show (&source, self->opaque, color, &v, rgba, stride,
+                                                self->display),
+                                  "show", error))
          && sb_cuda_end_timing (self, SB_CUDA_DISPLAY, error)
          && sb_cuda_check (self, cudaEventRecord (self->shown, self->display), "show", error);
 }

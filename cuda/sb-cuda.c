@@ -88,9 +88,11 @@ static void
 cuda_close (SbBackend *self)
 {
   SbCudaBuffer *const buffers[]
-      = { &self->original, &self->base,     &self->results[0], &self->results[1],
-          &self->steps[0], &self->steps[1], &self->work,       &self->second,
-          &self->mask,     &self->spans,    &self->tables,     &self->view };
+      = { &self->original,    &self->base,       &self->results[0], &self->results[1],
+          &self->steps[0],    &self->steps[1],   &self->work,       &self->second,
+          &self->mask,        &self->spans,      &self->tables,     &self->view,
+          &self->deep,        &self->bins,       &self->measures,   &self->display_table,
+          &self->subbands[0], &self->subbands[1] };
 
   /* Of a lost device all of this fails. */
   cudaSetDevice (self->device);
@@ -179,6 +181,7 @@ open_device (int index, GError **error)
   self->device = index;
   self->timed = -1;
   self->front = -1;
+  self->haar_front = -1;
   self->name = g_strdup_printf ("%s, CUDA", properties.name);
   g_mutex_init (&self->lock);
   if ((status = cudaSetDevice (index)) != cudaSuccess
@@ -293,6 +296,12 @@ static const SbBackendClass cuda_class = {
   .read = sb_cuda_read,
   .read_result = sb_cuda_read_result,
   .trim = sb_cuda_trim,
+  .set_subbands = sb_cuda_set_subbands,
+  .measure_band = sb_cuda_measure_band,
+  .summarize_subbands = sb_cuda_summarize_subbands,
+  .pick_coefficient = sb_cuda_pick_coefficient,
+  .read_subbands = sb_cuda_read_subbands,
+  .measure_edit = sb_cuda_measure_edit,
   .measure_copy = sb_cuda_measure_copy,
   .get_device_ms = sb_cuda_get_device_ms,
   .pick = cuda_pick,

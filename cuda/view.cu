@@ -2,6 +2,7 @@
 
 #include "sb-cuda-kernels.h"
 
+#include "color.cuh"
 #include "pixel.cuh"
 
 #include <math.h>
@@ -89,10 +90,10 @@ add_pixel (float4 &sum, const char *row, int x, float weight)
     }
 }
 
-template <int DEPTH, bool OPAQUE>
+template <int DEPTH, bool OPAQUE, bool COLOR>
 __global__ void
 show_kernel (const __grid_constant__ SbCudaPicture source, const __grid_constant__ SbCudaView view,
-             uint8_t *rgba, size_t stride)
+             const __grid_constant__ SbCudaColor color, uint8_t *rgba, size_t stride)
 {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
@@ -144,6 +145,17 @@ show_kernel (const __grid_constant__ SbCudaPicture source, const __grid_constant
 
   const float scale = 1.0f / area;
   float c[3] = { sum.x * scale, sum.y * scale, sum.z * scale };
+  if (COLOR)
+    {
+      /* The table is for straight colours. */
+      const float alpha = OPAQUE ? 1.0f : sum.w * scale;
+      const float straight = alpha > 0 ? 1.0f / alpha : 0.0f;
+      for (int k = 0; k < 3; k++)
+        c[k] *= straight;
+      sb_color_apply (color, c);
+      for (int k = 0; k < 3; k++)
+        c[k] *= alpha;
+    }
   if (!OPAQUE)
     {
       const uint8_t *check = view.checker[(i / view.checker_size + j / view.checker_size) & 1];
@@ -157,17 +169,30 @@ show_kernel (const __grid_constant__ SbCudaPicture source, const __grid_constant
   *out = v;
 }
 
-cudaError_t
-sb_cuda_show (const SbCudaPicture *source, int opaque, const SbCudaView *view, void *rgba,
-              size_t stride, cudaStream_t stream)
+template <int DEPTH, bool OPAQUE>
+static void
+launch_show (const SbCudaPicture *source, const SbCudaColor *color, const SbCudaView *view,
+             void *rgba, size_t stride, cudaStream_t stream)
 {
   const dim3 block (32, 8);
   const dim3 grid ((unsigned)(view->width + 31) / 32, (unsigned)(view->height + 7) / 8);
-  if (source->depth == 8)
-    (opaque ? show_kernel<8, true> : show_kernel<8, false>)<<<grid, block, 0, stream>>> (
-        *source, *view, (uint8_t *)rgba, stride);
+  if (color != NULL)
+    show_kernel<DEPTH, OPAQUE, true>
+        <<<grid, block, 0, stream>>> (*source, *view, *color, (uint8_t *)rgba, stride);
   else
-    (opaque ? show_kernel<16, true> : show_kernel<16, false>)<<<grid, block, 0, stream>>> (
-        *source, *view, (uint8_t *)rgba, stride);
+    show_kernel<DEPTH, OPAQUE, false>
+        <<<grid, block, 0, stream>>> (*source, *view, SbCudaColor{}, (uint8_t *)rgba, stride);
+}
+
+cudaError_t
+sb_cuda_show (const SbCudaPicture *source, int opaque, const SbCudaColor *color,
+              const SbCudaView *view, void *rgba, size_t stride, cudaStream_t stream)
+{
+  if (source->depth == 8)
+    (opaque ? launch_show<8, true> : launch_show<8, false>)(source, color, view, rgba, stride,
+                                                            stream);
+  else
+    (opaque ? launch_show<16, true> : launch_show<16, false>)(source, color, view, rgba, stride,
+                                                              stream);
   return cudaGetLastError ();
 }

@@ -1,0 +1,880 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "haar.cuh"
+
+/* The edit of bands: forward, change, inverse, in registers; coefficients are never stored. Deeper
+ * than five levels the means of level 5 are made first, for all planes, and edited in their turn as
+ * a picture of their own; then the picture is gone over again with the means in their place. */
+
+#ifndef SB_V_BYTES
+#define SB_V_BYTES  4
+#define SB_V_ALPHA  3
+#define SB_V_PIXELS 3
+#endif
+
+struct Change
+{
+  int levels, hard;
+  float threshold[SB_CUDA_HAAR_STEP]; /* times 4^level: sums are not divided */
+  float gain[SB_CUDA_HAAR_STEP][3];   /* times 4^-level */
+  float gain_a;                       /* likewise, of the last level */
+  const float *means;                 /* instead of the last level's, or NULL */
+};
+
+struct Job
+{
+  SbCudaPicture source, target;
+  int opaque;
+  int x, y, right, bottom; /* what is written */
+  int first_x, first_y;    /* of the first tile */
+  const uint16_t *mask;
+  size_t mask_stride;
+  Change change;
+  float *plane;      /* of floats, edited in place, instead of the pictures */
+  int width, height; /* of it, or of the pictures */
+  size_t stride;     /* of it */
+  size_t plane_size; /* from plane to plane, in floats */
+  float *made;       /* where means go, when only those are made */
+  size_t made_stride, made_size;
+  float made_scale;
+};
+
+/* --- Coefficients ---------------------------------------------------------------------------- */
+
+template <int LEVEL>
+__device__ __forceinline__ void
+change_level (SbTile &t, const Change &c)
+{
+  const float limit = c.threshold[LEVEL - 1];
+  const float gains[3] = { c.gain[LEVEL - 1][0], c.gain[LEVEL - 1][1], c.gain[LEVEL - 1][2] };
+  if (limit == 0)
+    sb_each_detail<LEVEL> (t, [&] (float &x, int o) { x *= gains[o]; });
+  else if (c.hard)
+    sb_each_detail<LEVEL> (t,
+                           [&] (float &x, int o) { x = fabsf (x) > limit ? x * gains[o] : 0.0f; });
+  else
+    /* x less what of it is within the limit: the same difference, or 0. */
+    sb_each_detail<LEVEL> (
+        t, [&] (float &x, int o) { x = (x - fminf (fmaxf (x, -limit), limit)) * gains[o]; });
+}
+
+template <bool EDGE>
+__device__ __forceinline__ void
+edit_tile (SbTile &t, const SbPlace &p, const Change &c, const float *means, size_t stride)
+{
+  sb_tile_forward<EDGE> (t, p, c.levels);
+  change_level<1> (t, c);
+  if (c.levels >= 2)
+    change_level<2> (t, c);
+  if (c.levels >= 3)
+    change_level<3> (t, c);
+  if (c.levels >= 4)
+    change_level<4> (t, c);
+  if (c.levels >= 5)
+    change_level<5> (t, c);
+  if (means != NULL)
+    t.a = means[(size_t)(p.y >> 5) * stride + (p.x >> 5)];
+  else
+    sb_each_mean (t, c.levels, [&] (float &a) { a *= c.gain_a; });
+  sb_tile_inverse (t, p.lane, c.levels);
+}
+
+__device__ __forceinline__ size_t
+means_stride (int width)
+{
+  return (size_t)((width + 127) / 128 * 4);
+}
+
+/* sb_unpremultiply() of sb-arith.h: a quotient of floats, at most one off where it is not above
+ * 65535, put right by what is left. a is not 0; inverse is about 1 / a. */
+__device__ __forceinline__ uint32_t
+straight (uint32_t p, uint32_t a, float inverse)
+{
+  const float near = fminf (sb_to_float (p) * (65535.0f * inverse), 65536.0f);
+  uint32_t q = __float_as_uint (near + 8388608.0f) & 0x1ffffu;
+  const int left = (int)(p * 65535u + (a >> 1) - q * a);
+  q += left < 0 ? ~0u : left >= (int)a ? 1u : 0u;
+  return min (q, 65535u);
+}
+
+__device__ __forceinline__ float
+inverse_of (uint32_t a)
+{
+  return __fdividef (1.0f, sb_to_float (a));
+}
+
+/* --- Bytes to bytes -------------------------------------------------------------------------- */
+
+/* The channel in the lowest byte, as a sample of the picture of 16 bits. alpha: of 8 bits. */
+template <bool ALPHA>
+__device__ __forceinline__ float
+byte_sample (uint32_t v, uint32_t alpha)
+{
+  if (ALPHA)
+    return sb_to_float (sb_divide_65535 ((v & 255) * 257u * (alpha * 257u)));
+  return __uint_as_float (__byte_perm (v, 0x4b000000u, 0x7400)) - 8388608.0f;
+}
+
+/* The new sample's byte behind the other three, which move down. */
+template <bool ALPHA>
+__device__ __forceinline__ uint32_t
+put_byte (uint32_t v, float x, uint32_t alpha)
+{
+  uint32_t bits = sb_round_bits (x);
+  if (ALPHA)
+    {
+      bits &= 0xffffu;
+      bits = alpha == 0 ? 0 : straight (bits, alpha * 257u, inverse_of (alpha * 257u));
+      return __byte_perm (v, bits * 255u + 32895u, 0x6321);
+    }
+  /* Rounded to 8 bits in the third byte, without the bits of 2^23. */
+  return __byte_perm (v, bits * 255u + (32895u - 0x4b000000u * 255u), 0x6321);
+}
+
+__device__ __forceinline__ void
+load_bytes (const SbCudaPicture &source, const SbPlace &p, bool edge, uint32_t (&v)[8][4])
+{
+#pragma unroll
+  for (int i = 0; i < 8; i++)
+    {
+      const int y = edge ? min (p.y + i, p.height - 1) : p.y + i;
+      const uint4 raw = __ldg ((const uint4 *)(sb_row_at (source, y) + (size_t)p.x * 4));
+      v[i][0] = raw.x;
+      v[i][1] = raw.y;
+      v[i][2] = raw.z;
+      v[i][3] = raw.w;
+    }
+}
+
+__device__ __forceinline__ uint32_t
+byte_luma (uint32_t v, bool alpha)
+{
+  uint32_t r = (v & 255) * 257u, g = (v >> 8 & 255) * 257u, b = (v >> 16 & 255) * 257u;
+  if (alpha)
+    {
+      const uint32_t a = (v >> 24) * 257u;
+      r = sb_divide_65535 (r * a);
+      g = sb_divide_65535 (g * a);
+      b = sb_divide_65535 (b * a);
+    }
+  return (54 * r + 183 * g + 19 * b + 128) >> 8;
+}
+
+/* A sample and what the luma has gained. */
+__device__ __forceinline__ uint32_t
+add_limited (uint32_t sample, int more)
+{
+  return (uint32_t)min (max ((int)sample + more, 0), 65535);
+}
+
+template <bool ALPHA>
+__device__ __forceinline__ uint32_t
+byte_add_luma (uint32_t v, float x)
+{
+  const uint32_t a8 = v >> 24;
+  const float inverse = inverse_of (a8 * 257u);
+  const int more = __float2int_rn (x) - (int)byte_luma (v, ALPHA);
+#pragma unroll
+  for (int c = 0; c < 3; c++)
+    {
+      uint32_t s = (v & 255) * 257u;
+      if (ALPHA)
+        {
+          s = add_limited (sb_divide_65535 (s * (a8 * 257u)), more);
+          s = a8 == 0 ? 0 : straight (s, a8 * 257u, inverse);
+        }
+      else
+        s = add_limited (s, more);
+      v = __byte_perm (v, s * 255u + 32895u, 0x6321);
+    }
+  return v;
+}
+
+template <bool ALPHA, bool LUMA, bool EDGE>
+__device__ __forceinline__ void
+bytes_tile (const Job &job, const SbPlace &p, bool all)
+{
+  uint32_t v[8][4];
+  SbTile t;
+  const size_t stride = means_stride (p.width);
+
+  load_bytes (job.source, p, EDGE, v);
+  if (LUMA)
+    {
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          t.s[i][j] = sb_to_float (byte_luma (v[i][j], ALPHA));
+      edit_tile<EDGE> (t, p, job.change, job.change.means, stride);
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          v[i][j] = byte_add_luma<ALPHA> (v[i][j], t.s[i][j]);
+    }
+  else
+    {
+      /* Each channel in turn at the lowest byte. */
+#pragma unroll 1
+      for (int c = 0; c < 3; c++)
+        {
+          const int at = 24 - 8 * c;
+#pragma unroll
+          for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+              t.s[i][j] = byte_sample<ALPHA> (v[i][j], v[i][j] >> at & 255);
+          edit_tile<EDGE> (t, p, job.change,
+                           job.change.means == NULL ? NULL
+                                                    : job.change.means + (size_t)c * job.made_size,
+                           stride);
+#pragma unroll
+          for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+              v[i][j] = put_byte<ALPHA> (v[i][j], t.s[i][j], v[i][j] >> at & 255);
+        }
+    }
+    /* Alpha is where red began. */
+#pragma unroll
+  for (int i = 0; i < 8; i++)
+    {
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        v[i][j] = __byte_perm (v[i][j], 0, 0x0321);
+      uint32_t *to = (uint32_t *)(sb_row_at (job.target, p.y + i)) + p.x;
+      if (!EDGE || all)
+        *(uint4 *)to = make_uint4 (v[i][0], v[i][1], v[i][2], v[i][3]);
+      else if (p.y + i >= job.y && p.y + i < job.bottom)
+        {
+#pragma unroll
+          for (int j = 0; j < 4; j++)
+            if (p.x + j >= job.x && p.x + j < job.right)
+              to[j] = v[i][j];
+        }
+    }
+}
+
+/* Whether all of the tile is written. */
+__device__ __forceinline__ bool
+is_inside (const Job &job, const SbPlace &p)
+{
+  const int x = p.x & ~31, y = p.y & ~31;
+  return x >= job.x && x + 32 <= job.right && y >= job.y && y + 32 <= job.bottom;
+}
+
+template <bool ALPHA, bool LUMA>
+__global__ void __launch_bounds__ (32 * SB_HAAR_WARPS, ALPHA  ? SB_V_ALPHA
+                                                       : LUMA ? 4
+                                                              : SB_V_BYTES)
+    bytes_kernel (const __grid_constant__ Job job)
+{
+  const SbPlace p = sb_place (job.first_x, job.first_y, job.width, job.height);
+  if (!sb_tile_begins (p) || (p.x & ~31) >= job.right)
+    return;
+  if (is_inside (job, p))
+    bytes_tile<ALPHA, LUMA, false> (job, p, true);
+  else
+    bytes_tile<ALPHA, LUMA, true> (job, p, false);
+}
+
+/* --- Any depth, and areas -------------------------------------------------------------------- */
+
+/* A pixel's samples as the edit takes them. */
+__device__ __forceinline__ uint2
+premultiplied (uint2 p)
+{
+  const uint32_t a = p.y >> 16;
+  return sb_pack (sb_divide_65535 ((p.x & 65535) * a), sb_divide_65535 ((p.x >> 16) * a),
+                  sb_divide_65535 ((p.y & 65535) * a), a);
+}
+
+__device__ __forceinline__ uint32_t
+luma_of (uint2 p)
+{
+  return (54 * (p.x & 65535) + 183 * (p.x >> 16) + 19 * (p.y & 65535) + 128) >> 8;
+}
+
+template <bool EDGE>
+__device__ __forceinline__ void
+load_pixels (const Job &job, const SbPlace &p, uint2 (&v)[8][4])
+{
+#pragma unroll
+  for (int i = 0; i < 8; i++)
+    {
+      const int y = EDGE ? min (p.y + i, p.height - 1) : p.y + i;
+      const char *row = sb_row_at (job.source, y);
+      if (job.source.depth == 16)
+        {
+          const uint4 a = __ldg ((const uint4 *)(row + (size_t)p.x * 8));
+          const uint4 b = __ldg ((const uint4 *)(row + (size_t)p.x * 8) + 1);
+          v[i][0] = make_uint2 (a.x, a.y);
+          v[i][1] = make_uint2 (a.z, a.w);
+          v[i][2] = make_uint2 (b.x, b.y);
+          v[i][3] = make_uint2 (b.z, b.w);
+        }
+      else
+        {
+          const uint4 a = __ldg ((const uint4 *)(row + (size_t)p.x * 4));
+          v[i][0] = sb_expand (a.x);
+          v[i][1] = sb_expand (a.y);
+          v[i][2] = sb_expand (a.z);
+          v[i][3] = sb_expand (a.w);
+        }
+    }
+  if (!job.opaque)
+    {
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          v[i][j] = premultiplied (v[i][j]);
+    }
+}
+
+/* The next channel to the lowest 16 bits. */
+__device__ __forceinline__ uint2
+turn (uint2 p)
+{
+  return make_uint2 (__byte_perm (p.x, p.y, 0x5432), __byte_perm (p.y, p.x, 0x5432));
+}
+
+/* Straight again, mixed with what was there by the mask, at the target's depth: 8 bits are in the
+ * first word. */
+__device__ __forceinline__ uint2
+finish_pixel (const Job &job, int x, int y, uint2 p)
+{
+  uint32_t c[3] = { p.x & 65535, p.x >> 16, p.y & 65535 };
+  uint32_t a = p.y >> 16, mask = 65535;
+  if (!job.opaque)
+    {
+      const float inverse = inverse_of (a);
+#pragma unroll
+      for (int k = 0; k < 3; k++)
+        c[k] = a == 0 ? 0 : straight (c[k], a, inverse);
+    }
+  if (job.mask != NULL)
+    mask = __ldg ((const uint16_t *)((const char *)job.mask + (size_t)y * job.mask_stride) + x);
+  if (mask != 65535)
+    {
+      const uint2 in = sb_load_straight (job.source, x, y);
+      const uint32_t ci[3] = { in.x & 65535, in.x >> 16, in.y & 65535 };
+      const uint64_t wi = (uint64_t)(in.y >> 16) * (65535u - mask), wo = (uint64_t)a * mask;
+#pragma unroll
+      for (int k = 0; k < 3; k++)
+        c[k] = mask == 0 || wi + wo == 0 ? ci[k] : sb_mix (ci[k], c[k], wi, wo);
+      a = mask == 0 ? in.y >> 16 : (uint32_t)((wi + wo + 32767u) / 65535u);
+    }
+  const uint2 q = sb_pack (c[0], c[1], c[2], a);
+  return job.target.depth == 16 ? q : make_uint2 (sb_pack_8 (q), 0);
+}
+
+template <bool LUMA, bool EDGE>
+__device__ __forceinline__ void
+pixels_tile (const Job &job, const SbPlace &p)
+{
+  uint2 v[8][4];
+  SbTile t;
+  const size_t stride = means_stride (p.width);
+
+  load_pixels<EDGE> (job, p, v);
+  if (LUMA)
+    {
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          t.s[i][j] = sb_to_float (luma_of (v[i][j]));
+      edit_tile<EDGE> (t, p, job.change, job.change.means, stride);
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          {
+            const int more = __float2int_rn (t.s[i][j]) - (int)luma_of (v[i][j]);
+            v[i][j] = sb_pack (add_limited (v[i][j].x & 65535, more),
+                               add_limited (v[i][j].x >> 16, more),
+                               add_limited (v[i][j].y & 65535, more), v[i][j].y >> 16);
+          }
+    }
+  else
+    {
+#pragma unroll 1
+      for (int c = 0; c < 3; c++)
+        {
+#pragma unroll
+          for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+              t.s[i][j] = sb_to_float (v[i][j].x & 65535);
+          edit_tile<EDGE> (t, p, job.change,
+                           job.change.means == NULL ? NULL
+                                                    : job.change.means + (size_t)c * job.made_size,
+                           stride);
+#pragma unroll
+          for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+              v[i][j] = turn (make_uint2 (
+                  __byte_perm (v[i][j].x, sb_round_bits (t.s[i][j]), 0x3254), v[i][j].y));
+        }
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          v[i][j] = turn (v[i][j]);
+    }
+#pragma unroll
+  for (int i = 0; i < 8; i++)
+    {
+      const int y = p.y + i;
+      char *row = (char *)job.target.pixels + (size_t)y * job.target.stride;
+      if (EDGE && (y < job.y || y >= job.bottom))
+        continue;
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        if (!EDGE || (p.x + j >= job.x && p.x + j < job.right))
+          {
+            v[i][j] = finish_pixel (job, p.x + j, y, v[i][j]);
+            if (EDGE && job.target.depth == 16)
+              ((uint2 *)row)[p.x + j] = v[i][j];
+            else if (EDGE)
+              ((uint32_t *)row)[p.x + j] = v[i][j].x;
+          }
+      if (EDGE)
+        continue;
+      uint4 *to = (uint4 *)(row + (size_t)p.x * (size_t)(job.target.depth / 2));
+      if (job.target.depth == 16)
+        {
+          to[0] = make_uint4 (v[i][0].x, v[i][0].y, v[i][1].x, v[i][1].y);
+          to[1] = make_uint4 (v[i][2].x, v[i][2].y, v[i][3].x, v[i][3].y);
+        }
+      else
+        to[0] = make_uint4 (v[i][0].x, v[i][1].x, v[i][2].x, v[i][3].x);
+    }
+}
+
+template <bool LUMA>
+__global__ void __launch_bounds__ (32 * SB_HAAR_WARPS, SB_V_PIXELS)
+    pixels_kernel (const __grid_constant__ Job job)
+{
+  const SbPlace p = sb_place (job.first_x, job.first_y, job.width, job.height);
+  if (!sb_tile_begins (p) || (p.x & ~31) >= job.right)
+    return;
+  if (is_inside (job, p))
+    pixels_tile<LUMA, false> (job, p);
+  else
+    pixels_tile<LUMA, true> (job, p);
+}
+
+/* --- Planes ---------------------------------------------------------------------------------- */
+
+/* f (tile, n) of plane blockIdx.z of floats, or of one plane of a picture after the other. BYTES:
+ * of 8 bits, opaque. */
+template <bool BYTES, bool LUMA, bool EDGE, typename F>
+__device__ __forceinline__ void
+each_plane (const Job &job, const SbPlace &p, F f)
+{
+  SbTile t;
+  if (job.plane != NULL)
+    {
+      const float *plane = job.plane + (size_t)blockIdx.z * job.plane_size;
+      /* Rows need not reach as far as the tile. */
+      const int x = EDGE && p.x >= p.width ? p.x & ~31 : p.x;
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+        {
+          const int y = EDGE ? min (p.y + i, p.height - 1) : p.y + i;
+          const float4 v = *(const float4 *)(plane + (size_t)y * job.stride + x);
+          t.s[i][0] = v.x;
+          t.s[i][1] = v.y;
+          t.s[i][2] = v.z;
+          t.s[i][3] = v.w;
+        }
+      f (t, (int)blockIdx.z);
+      return;
+    }
+  if (BYTES)
+    {
+      uint32_t v[8][4];
+      load_bytes (job.source, p, EDGE, v);
+#pragma unroll 1
+      for (int c = 0; c < (LUMA ? 1 : 3); c++)
+        {
+#pragma unroll
+          for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+              {
+                t.s[i][j] = LUMA ? sb_to_float (byte_luma (v[i][j], false))
+                                 : byte_sample<false> (v[i][j], 0);
+                v[i][j] >>= 8;
+              }
+          f (t, c);
+        }
+      return;
+    }
+  uint2 v[8][4];
+  load_pixels<EDGE> (job, p, v);
+#pragma unroll 1
+  for (int c = 0; c < (LUMA ? 1 : 3); c++)
+    {
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          {
+            t.s[i][j] = sb_to_float (LUMA ? luma_of (v[i][j]) : v[i][j].x & 65535);
+            v[i][j] = turn (v[i][j]);
+          }
+      f (t, c);
+    }
+}
+
+template <bool BYTES, bool LUMA, bool EDGE>
+__device__ __forceinline__ void
+means_tile (const Job &job, const SbPlace &p)
+{
+  each_plane<BYTES, LUMA, EDGE> (job, p, [&] (SbTile &t, int n) {
+    sb_tile_forward<EDGE> (t, p, SB_CUDA_HAAR_STEP);
+    if (p.lane == 0)
+      job.made[(size_t)n * job.made_size + (size_t)(p.y >> 5) * job.made_stride + (p.x >> 5)]
+          = t.a * job.made_scale;
+  });
+}
+
+/* The means of level 5. */
+template <bool BYTES, bool LUMA>
+__global__ void __launch_bounds__ (32 * SB_HAAR_WARPS)
+    means_kernel (const __grid_constant__ Job job)
+{
+  const SbPlace p = sb_place (0, 0, job.width, job.height);
+  if (!sb_tile_begins (p))
+    return;
+  if (sb_tile_ends (p))
+    means_tile<BYTES, LUMA, false> (job, p);
+  else
+    means_tile<BYTES, LUMA, true> (job, p);
+}
+
+template <bool EDGE>
+__device__ __forceinline__ void
+plane_tile (const Job &job, const SbPlace &p)
+{
+  float *plane = job.plane + (size_t)blockIdx.z * job.plane_size;
+  const float *means
+      = job.change.means == NULL ? NULL : job.change.means + (size_t)blockIdx.z * job.made_size;
+  each_plane<false, false, EDGE> (job, p, [&] (SbTile &t, int) {
+    edit_tile<EDGE> (t, p, job.change, means, means_stride (p.width));
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        if (!EDGE || (p.x + j < p.width && p.y + i < p.height))
+          plane[(size_t)(p.y + i) * job.stride + p.x + j] = t.s[i][j];
+  });
+}
+
+/* Floats, edited in place: a warp reads all of its tile before it writes. */
+__global__ void __launch_bounds__ (32 * SB_HAAR_WARPS)
+    plane_kernel (const __grid_constant__ Job job)
+{
+  const SbPlace p = sb_place (0, 0, job.width, job.height);
+  if (!sb_tile_begins (p))
+    return;
+  if (sb_tile_ends (p))
+    plane_tile<false> (job, p);
+  else
+    plane_tile<true> (job, p);
+}
+
+/* --- Counting -------------------------------------------------------------------------------- */
+
+template <int LEVEL, bool EDGE>
+__device__ __forceinline__ void
+count_level (SbTile &t, const SbPlace &p, const Change &c, uint32_t &before, uint32_t &after)
+{
+  const float limit = c.threshold[LEVEL - 1];
+  const float gains[3] = { c.gain[LEVEL - 1][0], c.gain[LEVEL - 1][1], c.gain[LEVEL - 1][2] };
+  const int columns = sb_side<LEVEL> (p.width), rows = sb_side<LEVEL> (p.height);
+  int k = 0;
+
+  /* Of deeper levels, one lane of those that hold the same. */
+  if (LEVEL >= 3 && (p.lane & (LEVEL == 3 ? 1 : LEVEL == 4 ? 3 | 8 : 7 | 24)) != 0)
+    return;
+  sb_each_detail<LEVEL> (t, [&] (float &x, int o) {
+    const int at = k++ / 3, step = LEVEL == 1 ? 2 : 1;
+    if (EDGE && ((p.x >> LEVEL) + at % step >= columns || (p.y >> LEVEL) + at / step >= rows))
+      return;
+    before += x != 0;
+    after += fabsf (x) > limit && gains[o] != 0;
+  });
+}
+
+template <bool BYTES, bool LUMA, bool EDGE>
+__device__ __forceinline__ void
+count_tile (const Job &job, const SbPlace &p, uint32_t &before, uint32_t &after)
+{
+  const Change &c = job.change;
+  each_plane<BYTES, LUMA, EDGE> (job, p, [&] (SbTile &t, int) {
+    sb_tile_forward<EDGE> (t, p, c.levels);
+    count_level<1, EDGE> (t, p, c, before, after);
+    if (c.levels >= 2)
+      count_level<2, EDGE> (t, p, c, before, after);
+    if (c.levels >= 3)
+      count_level<3, EDGE> (t, p, c, before, after);
+    if (c.levels >= 4)
+      count_level<4, EDGE> (t, p, c, before, after);
+    if (c.levels >= 5)
+      count_level<5, EDGE> (t, p, c, before, after);
+  });
+}
+
+template <bool BYTES, bool LUMA>
+__global__ void __launch_bounds__ (32 * SB_HAAR_WARPS)
+    count_kernel (const __grid_constant__ Job job, unsigned long long *counts)
+{
+  const SbPlace p = sb_place (0, 0, job.width, job.height);
+  uint32_t before = 0, after = 0;
+  if (!sb_tile_begins (p))
+    return;
+  if (sb_tile_ends (p))
+    count_tile<BYTES, LUMA, false> (job, p, before, after);
+  else
+    count_tile<BYTES, LUMA, true> (job, p, before, after);
+  for (int k = 16; k > 0; k >>= 1)
+    {
+      before += __shfl_xor_sync (0xffffffffu, before, k);
+      after += __shfl_xor_sync (0xffffffffu, after, k);
+    }
+  if (p.lane == 0)
+    {
+      atomicAdd (counts, (unsigned long long)before);
+      atomicAdd (counts + 1, (unsigned long long)after);
+    }
+}
+
+__global__ void
+squared_error_kernel (const __grid_constant__ SbCudaPicture a,
+                      const __grid_constant__ SbCudaPicture b, unsigned long long *sum)
+{
+  unsigned long long own = 0;
+  for (int y = blockIdx.y; y < a.height; y += gridDim.y)
+    for (int x = blockIdx.x * blockDim.x + threadIdx.x; x < a.width; x += gridDim.x * blockDim.x)
+      {
+        const uint2 p = sb_load_straight (a, x, y), q = sb_load_straight (b, x, y);
+        const long long r = (long long)(p.x & 65535) - (long long)(q.x & 65535);
+        const long long g = (long long)(p.x >> 16) - (long long)(q.x >> 16);
+        const long long u = (long long)(p.y & 65535) - (long long)(q.y & 65535);
+        own += (unsigned long long)(r * r + g * g + u * u);
+      }
+  for (int k = 16; k > 0; k >>= 1)
+    own += __shfl_xor_sync (0xffffffffu, own, k);
+  if ((threadIdx.x & 31) == 0 && own > 0)
+    atomicAdd (sum, own);
+}
+
+/* --- Launches -------------------------------------------------------------------------------- */
+
+/* The planes of means of one step: rows of a multiple of 4 floats, three planes or one. */
+static size_t
+plane_floats (int width, int height)
+{
+  return (size_t)((width + 127) / 128 * 4) * (size_t)((height + 31) / 32);
+}
+
+size_t
+sb_cuda_bands_room (int width, int height, int levels)
+{
+  size_t total = 0;
+
+  for (; levels > SB_CUDA_HAAR_STEP; levels -= SB_CUDA_HAAR_STEP)
+    {
+      total += 3 * plane_floats (width, height);
+      width = (width + 31) / 32;
+      height = (height + 31) / 32;
+    }
+  return total;
+}
+
+static Change
+make_change (const SbCudaBands *bands, int n)
+{
+  const int before = n * SB_CUDA_HAAR_STEP;
+  Change c = {};
+
+  c.levels
+      = bands->levels - before < SB_CUDA_HAAR_STEP ? bands->levels - before : SB_CUDA_HAAR_STEP;
+  c.hard = bands->hard;
+  for (int l = 0; l < c.levels; l++)
+    {
+      const float unit = (float)(4 << 2 * l);
+      c.threshold[l] = bands->threshold[before + l] * unit;
+      for (int o = 0; o < 3; o++)
+        c.gain[l][o] = bands->gain[before + l][o] / unit;
+    }
+  c.gain_a = bands->gain_a / (float)(1 << 2 * c.levels);
+  return c;
+}
+
+struct Plan
+{
+  int n_steps;
+  Job jobs[SB_CUDA_HAAR_STEPS];
+};
+
+/* Job n edits levels 5 n + 1 and on, of the picture or of the means before. */
+static void
+make_plan (const SbCudaBands *bands, Plan *plan)
+{
+  int width = bands->source.width, height = bands->source.height;
+  float *room = bands->room;
+
+  plan->n_steps = (bands->levels + SB_CUDA_HAAR_STEP - 1) / SB_CUDA_HAAR_STEP;
+  for (int n = 0; n < plan->n_steps; n++)
+    {
+      Job &job = plan->jobs[n];
+      job = Job{};
+      job.width = width;
+      job.height = height;
+      job.change = make_change (bands, n);
+      if (n == 0)
+        {
+          job.source = bands->source;
+          job.target = bands->target;
+          job.opaque = bands->opaque;
+          job.x = bands->x;
+          job.y = bands->y;
+          job.right = bands->x + bands->width;
+          job.bottom = bands->y + bands->height;
+          job.first_x = bands->x / 32 * 32;
+          job.first_y = bands->y / 32 * 32;
+          job.mask = bands->mask;
+          job.mask_stride = bands->mask_stride;
+        }
+      else
+        {
+          const Job &last = plan->jobs[n - 1];
+          job.plane = last.made;
+          job.stride = last.made_stride;
+          job.plane_size = last.made_size;
+        }
+      if (n + 1 < plan->n_steps)
+        {
+          job.made = room;
+          job.made_stride = (size_t)((width + 127) / 128 * 4);
+          job.made_size = plane_floats (width, height);
+          job.made_scale = 1.0f / 1024;
+          room += 3 * job.made_size;
+          width = (width + 31) / 32;
+          height = (height + 31) / 32;
+        }
+    }
+}
+
+#define THREADS (32 * SB_HAAR_WARPS)
+
+static dim3
+planes_grid (const SbCudaBands *bands, const Job &job)
+{
+  dim3 grid = sb_tile_grid (job.width, job.height);
+  grid.z = job.plane == NULL || bands->luma ? 1 : 3;
+  return grid;
+}
+
+static bool
+is_bytes (const Job &job)
+{
+  return job.plane == NULL && job.source.depth == 8 && job.opaque;
+}
+
+static cudaError_t
+launch_means (const SbCudaBands *bands, const Plan &plan, cudaStream_t stream)
+{
+  cudaError_t status = cudaSuccess;
+
+  for (int n = 0; status == cudaSuccess && n + 1 < plan.n_steps; n++)
+    {
+      const Job &job = plan.jobs[n];
+      const dim3 grid = planes_grid (bands, job);
+      if (is_bytes (job))
+        (bands->luma ? means_kernel<true, true>
+                     : means_kernel<true, false>)<<<grid, THREADS, 0, stream>>> (job);
+      else
+        (bands->luma ? means_kernel<false, true>
+                     : means_kernel<false, false>)<<<grid, THREADS, 0, stream>>> (job);
+      status = cudaGetLastError ();
+    }
+  return status;
+}
+
+cudaError_t
+sb_cuda_bands (const SbCudaBands *bands, cudaStream_t stream)
+{
+  Plan plan;
+
+  make_plan (bands, &plan);
+  cudaError_t status = launch_means (bands, plan, stream);
+  for (int n = plan.n_steps - 1; status == cudaSuccess && n > 0; n--)
+    {
+      Job &job = plan.jobs[n];
+      job.change.means = job.made; /* NULL for the last one */
+      plane_kernel<<<planes_grid (bands, job), THREADS, 0, stream>>> (job);
+      status = cudaGetLastError ();
+    }
+  if (status != cudaSuccess)
+    return status;
+
+  Job &job = plan.jobs[0];
+  job.change.means = job.made;
+  const dim3 grid = sb_tile_grid (job.right - job.first_x, job.bottom - job.first_y);
+  if (bands->source.depth == 8 && bands->target.depth == 8 && bands->mask == NULL)
+    {
+      if (bands->opaque)
+        (bands->luma ? bytes_kernel<false, true>
+                     : bytes_kernel<false, false>)<<<grid, THREADS, 0, stream>>> (job);
+      else
+        (bands->luma ? bytes_kernel<true, true>
+                     : bytes_kernel<true, false>)<<<grid, THREADS, 0, stream>>> (job);
+    }
+  else
+    (bands->luma ? pixels_kernel<true> : pixels_kernel<false>)<<<grid, THREADS, 0, stream>>> (job);
+  return cudaGetLastError ();
+}
+
+cudaError_t
+sb_cuda_bands_count (const SbCudaBands *bands, unsigned long long *counts, cudaStream_t stream)
+{
+  Plan plan;
+
+  make_plan (bands, &plan);
+  cudaError_t status = cudaMemsetAsync (counts, 0, 2 * sizeof *counts, stream);
+  if (status == cudaSuccess)
+    status = launch_means (bands, plan, stream);
+  for (int n = 0; status == cudaSuccess && n < plan.n_steps; n++)
+    {
+      const Job &job = plan.jobs[n];
+      const dim3 grid = planes_grid (bands, job);
+      if (is_bytes (job))
+        (bands->luma ? count_kernel<true, true>
+                     : count_kernel<true, false>)<<<grid, THREADS, 0, stream>>> (job, counts);
+      else
+        (bands->luma ? count_kernel<false, true>
+                     : count_kernel<false, false>)<<<grid, THREADS, 0, stream>>> (job, counts);
+      status = cudaGetLastError ();
+    }
+  return status;
+}
+
+cudaError_t
+sb_cuda_squared_error (const SbCudaPicture *a, const SbCudaPicture *b, unsigned long long *sum,
+                       cudaStream_t stream)
+{
+  const cudaError_t status = cudaMemsetAsync (sum, 0, sizeof *sum, stream);
+  if (status != cudaSuccess)
+    return status;
+  const dim3 grid (8, (unsigned)(a->height < 512 ? a->height : 512));
+  squared_error_kernel<<<grid, 256, 0, stream>>> (*a, *b, sum);
+  return cudaGetLastError ();
+}
