@@ -3,7 +3,9 @@
 #include "config.h"
 
 #include "sb-benchmark-private.h"
+#include "sb-cpu-bands.h"
 #include "sb-cpu-blur.h"
+#include "sb-cpu-haar.h"
 #include "sb-cpu-preview.h"
 #include "sb-cpu-pyramid.h"
 #include "sb-cpu-show.h"
@@ -18,6 +20,7 @@
 #define DEFAULT_HEIGHT  4000
 #define DEFAULT_REPEATS 9
 #define PREVIEW_LEVEL   2
+#define HAAR_LEVELS     5
 
 /* A picture and room for what is made of it. */
 typedef struct
@@ -37,8 +40,27 @@ typedef struct
   SbParallel *parallel;
   SbBlurScratch *scratch;
   SbPyramid pyramid, work;
+  SbCpuHaar *haar;
   guint8 *view;
 } Run;
+
+/* An edit of bands, by its text. */
+typedef struct
+{
+  SbBenchmarkKind kind;
+  const char *text;
+} BandsCase;
+
+static const BandsCase bands_cases[] = {
+  { SB_BENCHMARK_OPAQUE, "bands:threshold=10" },
+  { SB_BENCHMARK_OPAQUE, "bands:gain1=0" },
+  { SB_BENCHMARK_OPAQUE, "bands:levels=8,threshold=10" },
+  { SB_BENCHMARK_OPAQUE, "bands:threshold=10,luma=1" },
+  { SB_BENCHMARK_ALPHA, "bands:threshold=10" },
+  { SB_BENCHMARK_16, "bands:threshold=10" },
+};
+
+static const SbHaarChannel haar_channels[] = { SB_HAAR_LIGHTNESS, SB_HAAR_LUMA, SB_HAAR_RED };
 
 typedef gboolean (*Operation) (Run *run, gconstpointer data, GError **error);
 
@@ -173,6 +195,101 @@ compare_blur (Run *run, const SbBenchmarkBlur *one, SbBenchmarkVerdict *verdict,
                                   small->result, verdict, error);
 }
 
+/* --- Bands ----------------------------------------------------------------------------------- */
+
+static gboolean
+bands (Run *run, const BandsCase *one, Subject *subject, SbEdit *edit, GError **error)
+{
+  const SbSource source = source_of (subject->image);
+  const SbTarget target = {
+    .format = source.format,
+    .rect = { 0, 0, (int)source.width, (int)source.height },
+    .pixels = sb_image_writable (subject->result),
+    .stride = source.stride,
+  };
+
+  return sb_edit_parse (one->text, edit, error)
+         && sb_cpu_bands (&source, edit, &target, run->parallel, run->cancellable, error);
+}
+
+static gboolean
+operate_bands (Run *run, gconstpointer data, GError **error)
+{
+  const BandsCase *one = data;
+  SbEdit edit;
+
+  return bands (run, one, &run->large[one->kind], &edit, error);
+}
+
+/* On the small picture alone. */
+static gboolean
+compare_bands (Run *run, const BandsCase *one, SbBenchmarkVerdict *verdict, GError **error)
+{
+  Subject *small = &run->small[one->kind];
+  SbEdit edit;
+
+  *verdict = SB_BENCHMARK_NOT_CHECKED;
+  if (run->options->reference == NULL)
+    return TRUE;
+  if (!bands (run, one, small, &edit, error))
+    return FALSE;
+  g_autoptr (SbImage) expected
+      = run->options->reference (small->image, &edit, run->options->reference_data, error);
+  if (expected == NULL)
+    return FALSE;
+  *verdict = sb_image_equal (expected, small->result) ? SB_BENCHMARK_EQUAL : SB_BENCHMARK_DIFFERENT;
+  return TRUE;
+}
+
+static gboolean
+operate_haar (Run *run, gconstpointer data, GError **error)
+{
+  const SbHaarChoice choice = { *(const SbHaarChannel *)data, HAAR_LEVELS };
+  const SbSource source = source_of (run->large[SB_BENCHMARK_OPAQUE].image);
+
+  if (!sb_cpu_haar_fits (run->haar, run->width, run->height, 8, &choice))
+    {
+      sb_cpu_haar_unref (run->haar);
+      run->haar = sb_cpu_haar_new (run->width, run->height, 8, &choice, error);
+      if (run->haar == NULL)
+        return FALSE;
+    }
+  return sb_cpu_haar_transform (run->haar, &source, run->parallel, run->cancellable, error);
+}
+
+/* The whole mosaic, reduced to a window. */
+static gboolean
+operate_haar_show (Run *run, gconstpointer data, GError **error)
+{
+  const SbBenchmarkWindow window = { 640, 700 };
+  SbView view = sb_benchmark_view (&window, run->width, run->height);
+
+  view.what = SB_SHOW_SUBBANDS;
+  view.look.gain = 1;
+  return sb_cpu_haar_show (&view, &run->haar->set, run->view, 4 * (gsize)view.width, run->parallel,
+                           error);
+}
+
+/* Every band. */
+static gboolean
+operate_haar_measure (Run *run, gconstpointer data, GError **error)
+{
+  const SbHaarBands *set = &run->haar->set;
+  SbHaarTotals totals[1 + 3 * HAAR_LEVELS];
+  const double total = sb_haar_bands_totals (set, totals, run->parallel, run->cancellable);
+  double noise;
+
+  for (guint n = 0; n < sb_haar_n_bands (HAAR_LEVELS); n++)
+    {
+      SbHaarStatistics statistics;
+      sb_haar_plane_measure (&set->planes[n], sb_haar_nth_band (HAAR_LEVELS, n).level, &totals[n],
+                             total, &statistics, run->parallel, run->cancellable);
+    }
+  return sb_haar_plane_noise (
+      &set->planes[sb_haar_band_index (HAAR_LEVELS, (SbHaarBand){ 1, SB_HAAR_D })], &noise,
+      run->parallel, run->cancellable);
+}
+
 /* --- Measuring ------------------------------------------------------------------------------- */
 
 static double
@@ -227,8 +344,37 @@ report (Run *run, Operation operation, gconstpointer data, const char *name, SbB
     return FALSE;
   if (operation == operate_blur && !compare_blur (run, data, &row.equal, error))
     return FALSE;
+  if (operation == operate_bands && !compare_bands (run, data, &row.equal, error))
+    return FALSE;
   run->options->row (&row, run->options->row_data);
   return TRUE;
+}
+
+static gboolean
+run_bands (Run *run, GError **error)
+{
+  gboolean done = TRUE;
+
+  for (guint i = 0; done && i < G_N_ELEMENTS (bands_cases); i++)
+    {
+      const BandsCase *one = &bands_cases[i];
+      g_autofree char *name = g_strdup_printf ("%s%s", one->text,
+                                               one->kind == SB_BENCHMARK_ALPHA ? " alpha"
+                                               : one->kind == SB_BENCHMARK_16  ? " depth=16"
+                                                                               : "");
+      done = report (run, operate_bands, one, g_strdelimit (name, ":,", ' '), one->kind, error);
+    }
+  for (guint i = 0; done && i < G_N_ELEMENTS (haar_channels); i++)
+    {
+      g_autofree char *name = g_strdup_printf ("haar levels=%d channel=%s", HAAR_LEVELS,
+                                               sb_haar_channel_key (haar_channels[i]));
+      done = report (run, operate_haar, &haar_channels[i], name, SB_BENCHMARK_OPAQUE, error);
+    }
+  return done
+         && report (run, operate_haar_show, NULL, "subbands fitted 640x700", SB_BENCHMARK_OPAQUE,
+                    error)
+         && report (run, operate_haar_measure, NULL, "subbands measured", SB_BENCHMARK_OPAQUE,
+                    error);
 }
 
 static gboolean
@@ -259,6 +405,7 @@ run_threads (Run *run, guint threads, GError **error)
       g_autofree char *name = g_strdup_printf ("show fitted %dx%d", window->width, window->height);
       done = report (run, operate_show, window, name, SB_BENCHMARK_OPAQUE, error);
     }
+  done = done && run_bands (run, error);
   g_clear_pointer (&run->parallel, sb_parallel_free);
   return done;
 }
@@ -309,6 +456,7 @@ sb_benchmark_run (const SbBenchmarkOptions *options, GCancellable *cancellable, 
       subject_clear (&run.large[k]);
       subject_clear (&run.small[k]);
     }
+  sb_cpu_haar_unref (run.haar);
   sb_memory_free (run.copy, copy_bytes);
   sb_memory_free (run.view, view_bytes);
   sb_pyramid_clear (&run.pyramid);

@@ -370,18 +370,17 @@ sb_cpu_subbands_measure (SbCpuSubbands *subbands, SbHaarBand band, SbHaarStatist
   const SbHaarBands *set = &subbands->exact->set;
   const guint levels = set->choice.levels;
 
+  const guint place = sb_haar_band_index (levels, band);
+
   if (subbands->energy < 0)
     {
-      double total = 0;
-
-      for (guint n = 0; n < sb_haar_n_bands (levels); n++)
-        total += sb_haar_plane_energy (&set->planes[n], sb_haar_nth_band (levels, n).level,
-                                       subbands->parallel, cancellable);
+      const double energy
+          = sb_haar_bands_totals (set, subbands->totals, subbands->parallel, cancellable);
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
         return FALSE;
-      subbands->energy = total;
+      subbands->energy = energy;
     }
-  return finish (sb_haar_plane_measure (&set->planes[sb_haar_band_index (levels, band)], band.level,
+  return finish (sb_haar_plane_measure (&set->planes[place], band.level, &subbands->totals[place],
                                         subbands->energy, statistics, subbands->parallel,
                                         cancellable),
                  cancellable, error);

@@ -21,7 +21,8 @@ typedef struct
   guint level;
   /* Memory to be used again; the worker's. */
   SbCpuHaar *spare, *spare_preview;
-  /* The energy of all bands of the last EXACT result; negative: not added up yet. The worker's. */
+  /* Of the last EXACT result; energy of all bands, negative: not added up yet. The worker's. */
+  SbHaarTotals totals[1 + 3 * SB_HAAR_MAX_LEVELS];
   double energy;
 } SbCpuSubbands;
 

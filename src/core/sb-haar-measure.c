@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "sb-haar-private.h"
+#include "sb-kernel-haar.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,18 +11,20 @@
 /* Rows are taken in blocks of a size that does not depend on the threads, and what the blocks give
  * is added up in their order: every machine gets the same sums. */
 #define BLOCK 65536 /* coefficients */
-#define LANES 8
+#define CHUNK 512   /* whose places in the histograms are found at a time */
 
 /* So many counters at most for each coefficient; beyond, sorting is cheaper than memory. */
 #define SPARSE 4
+/* Most coefficients are near zero: neighbours are counted in different tables, or each count would
+ * have to wait for the one before. */
+#define TABLES     4
+#define TABLE_BINS 16384 /* from here on one table has to do */
 
-/* Added before a number is cut to an integer, so that it is rounded down below zero too. */
-#define OFFSET 1099511627776.0 /* 2^40 */
-
-typedef double Lanes __attribute__ ((vector_size (LANES * sizeof (double))));
+typedef guint32 Plot[TABLES][SB_HAAR_BINS];
 
 typedef struct
 {
+  const SbHaarKernels *kernels;
   const SbHaarPlane *plane;
   float scale; /* to the orthonormal */
   guint rows;  /* of a block */
@@ -29,17 +32,15 @@ typedef struct
   SbParallel *parallel;
   GCancellable *cancellable;
 
-  /* For each block. */
-  double *sums, *squares;
-  float *low, *high;
-  guint64 *near_zero;
+  double centre;
+  SbHaarMoments *moments; /* of each block */
 
-  double mean;
-  double inverse_width;
-  gint64 first;  /* the integer of bins[0] */
-  guint32 *bins; /* n_bins for each thread; NULL: not counted */
+  float inverse_width;
+  gint32 first;  /* the integer of bins[0] */
+  guint32 *bins; /* tables * n_bins for each thread; NULL: not counted */
   gsize n_bins;
-  guint32 (*plot)[SB_HAAR_BINS]; /* for each thread */
+  guint tables;
+  Plot *plot; /* for each thread */
 } Pass;
 
 static guint
@@ -52,7 +53,10 @@ static void
 pass_init (Pass *pass, const SbHaarPlane *plane, guint level, SbParallel *parallel,
            GCancellable *cancellable)
 {
-  *pass = (Pass){ .plane = plane, .parallel = parallel, .cancellable = cancellable };
+  *pass = (Pass){ .kernels = sb_haar_kernels_get (),
+                  .plane = plane,
+                  .parallel = parallel,
+                  .cancellable = cancellable };
   pass->scale = ldexpf (1, (int)level);
   pass->rows = MAX (BLOCK / plane->columns, 1);
   pass->n_blocks = (plane->rows + pass->rows - 1) / pass->rows;
@@ -76,142 +80,119 @@ block_rows (const Pass *pass, gsize block, guint *from, guint *to)
   *to = MIN (*from + pass->rows, pass->plane->rows);
 }
 
-static double
-sum_lanes (const Lanes *lanes)
-{
-  double sum = 0;
-
-  for (guint i = 0; i < LANES; i++)
-    sum += (*lanes)[i];
-  return sum;
-}
-
-static inline void
-load (const float *values, float scale, Lanes *x)
-{
-  for (guint k = 0; k < LANES; k++)
-    (*x)[k] = (double)values[k] * scale;
-}
-
 /* --- Passes ---------------------------------------------------------------------------------- */
 
 static void
-square_block (gsize block, guint thread, gpointer data)
+moments_block (gsize block, guint thread, gpointer data)
 {
   const Pass *pass = data;
-  Lanes squares = { 0 };
-  double rest = 0;
+  SbHaarMoments *moments = &pass->moments[block];
   guint from, to;
 
+  *moments = (SbHaarMoments){ .low = G_MAXFLOAT, .high = -G_MAXFLOAT };
   block_rows (pass, block, &from, &to);
   for (guint j = from; j < to; j++)
-    {
-      const float *row = pass->plane->values + j * pass->plane->stride;
-      guint i = 0;
-
-      for (; i + LANES <= pass->plane->columns; i += LANES)
-        {
-          Lanes x;
-          load (row + i, pass->scale, &x);
-          squares += x * x;
-        }
-      for (; i < pass->plane->columns; i++)
-        {
-          const double x = (double)row[i] * pass->scale;
-          rest += x * x;
-        }
-    }
-  pass->squares[block] = sum_lanes (&squares) + rest;
+    pass->kernels->moments (pass->plane->values + j * pass->plane->stride, pass->plane->columns,
+                            pass->scale, pass->centre, moments);
 }
 
-static void
-sum_block (gsize block, guint thread, gpointer data)
+/* A value that the mean is likely near to, so that little is lost where squares are subtracted. */
+static double
+find_centre (const SbHaarPlane *plane, float scale)
 {
-  const Pass *pass = data;
-  Lanes sums = { 0 };
-  double rest = 0;
-  float low = G_MAXFLOAT, high = -G_MAXFLOAT;
-  guint64 near_zero = 0;
-  guint from, to;
+  const gsize n = (gsize)plane->columns * plane->rows, samples = MIN (n, 64);
+  double sum = 0;
 
-  block_rows (pass, block, &from, &to);
-  for (guint j = from; j < to; j++)
+  for (gsize k = 0; k < samples; k++)
     {
-      const float *row = pass->plane->values + j * pass->plane->stride;
-      guint i = 0;
-
-      for (; i + LANES <= pass->plane->columns; i += LANES)
-        {
-          Lanes x;
-          load (row + i, pass->scale, &x);
-          sums += x;
-        }
-      for (; i < pass->plane->columns; i++)
-        rest += (double)row[i] * pass->scale;
-      for (i = 0; i < pass->plane->columns; i++)
-        {
-          const float x = row[i] * pass->scale;
-
-          low = x < low ? x : low;
-          high = x > high ? x : high;
-          near_zero += fabsf (x) < 0.5f;
-        }
+      const gsize at = n / samples * k;
+      sum += (double)plane->values[at / plane->columns * plane->stride + at % plane->columns];
     }
-  pass->sums[block] = sum_lanes (&sums) + rest;
-  pass->low[block] = low;
-  pass->high[block] = high;
-  pass->near_zero[block] = near_zero;
+  return sum / (double)samples * scale;
 }
 
 static void
 count_block (gsize block, guint thread, gpointer data)
 {
   const Pass *pass = data;
-  guint32 *bins = pass->bins != NULL ? pass->bins + thread * pass->n_bins : NULL;
-  guint32 *plot = pass->plot[thread];
-  double deviation = 0;
+  guint32 *bins = pass->bins != NULL ? pass->bins + thread * pass->tables * pass->n_bins : NULL;
+  guint32 (*plot)[SB_HAAR_BINS] = pass->plot[thread];
+  gint32 places[CHUNK];
   guint from, to;
 
   block_rows (pass, block, &from, &to);
   for (guint j = from; j < to; j++)
-    {
-      const float *row = pass->plane->values + j * pass->plane->stride;
+    for (guint x = 0; x < pass->plane->columns; x += CHUNK)
+      {
+        const float *c = pass->plane->values + j * pass->plane->stride + x;
+        const guint n = MIN (CHUNK, pass->plane->columns - x);
 
-      for (guint i = 0; i < pass->plane->columns; i++)
-        {
-          const double x = (double)row[i] * pass->scale, off = x - pass->mean;
-          const gint64 bin = (gint64)(x * pass->inverse_width + (OFFSET + 127.5)) - (gint64)OFFSET;
-
-          deviation += off * off;
-          plot[CLAMP (bin, 0, SB_HAAR_BINS - 1)]++;
-          if (bins != NULL)
-            bins[(gint64)(x + (OFFSET + 0.5)) - (gint64)OFFSET - pass->first]++;
-        }
-    }
-  pass->sums[block] = deviation;
+        pass->kernels->nearest (c, n, pass->scale * pass->inverse_width, places);
+        for (guint i = 0; i < n; i++)
+          plot[i % TABLES][CLAMP (places[i], -127, 127) + 127]++;
+        if (bins == NULL)
+          continue;
+        pass->kernels->nearest (c, n, pass->scale, places);
+        if (pass->tables == TABLES)
+          for (guint i = 0; i < n; i++)
+            bins[(i % TABLES) * pass->n_bins + (gsize)(places[i] - pass->first)]++;
+        else
+          for (guint i = 0; i < n; i++)
+            bins[places[i] - pass->first]++;
+      }
 }
 
 static double
-total_of (const double *sums, guint n)
+sum_lanes (const double lanes[SB_HAAR_LANES])
 {
-  double total = 0;
+  double sum = 0;
 
-  for (guint i = 0; i < n; i++)
-    total += sums[i];
-  return total;
+  for (guint k = 0; k < SB_HAAR_LANES; k++)
+    sum += lanes[k];
+  return sum;
 }
 
-double
-sb_haar_plane_energy (const SbHaarPlane *plane, guint level, SbParallel *parallel,
-                      GCancellable *cancellable)
+void
+sb_haar_plane_totals (const SbHaarPlane *plane, guint level, SbHaarTotals *totals,
+                      SbParallel *parallel, GCancellable *cancellable)
 {
+  const double count = (double)plane->columns * plane->rows;
+  double sum = 0, off = 0, off2 = 0;
   Pass pass;
 
   pass_init (&pass, plane, level, parallel, cancellable);
-  g_autofree double *squares = g_new0 (double, pass.n_blocks);
-  pass.squares = squares;
-  run (&pass, square_block);
-  return total_of (squares, pass.n_blocks);
+  g_autofree SbHaarMoments *moments = g_new0 (SbHaarMoments, pass.n_blocks);
+  pass.moments = moments;
+  pass.centre = find_centre (plane, pass.scale);
+  run (&pass, moments_block);
+  *totals = (SbHaarTotals){ .low = G_MAXFLOAT, .high = -G_MAXFLOAT };
+  for (guint i = 0; i < pass.n_blocks; i++)
+    {
+      sum += sum_lanes (moments[i].x);
+      totals->energy += sum_lanes (moments[i].x2);
+      off += sum_lanes (moments[i].d);
+      off2 += sum_lanes (moments[i].d2);
+      totals->low = MIN (totals->low, moments[i].low);
+      totals->high = MAX (totals->high, moments[i].high);
+      totals->near_zero += moments[i].near_zero;
+    }
+  totals->mean = sum / count;
+  totals->deviation = sqrt (MAX (off2 / count - (off / count) * (off / count), 0.0));
+}
+
+double
+sb_haar_bands_totals (const SbHaarBands *set, SbHaarTotals *totals, SbParallel *parallel,
+                      GCancellable *cancellable)
+{
+  double energy = 0;
+
+  for (guint n = 0; n < sb_haar_n_bands (set->choice.levels); n++)
+    {
+      sb_haar_plane_totals (&set->planes[n], sb_haar_nth_band (set->choice.levels, n).level,
+                            &totals[n], parallel, cancellable);
+      energy += totals[n].energy;
+    }
+  return energy;
 }
 
 /* --- Entropy --------------------------------------------------------------------------------- */
@@ -268,7 +249,7 @@ counted_entropy (const Pass *pass, double count)
     {
       guint64 n = 0;
 
-      for (guint t = 0; t < n_threads (pass); t++)
+      for (guint t = 0; t < n_threads (pass) * pass->tables; t++)
         n += pass->bins[t * pass->n_bins + i];
       add_bits (&entropy, n, count);
     }
@@ -278,63 +259,48 @@ counted_entropy (const Pass *pass, double count)
 /* --- All of it ------------------------------------------------------------------------------- */
 
 gboolean
-sb_haar_plane_measure (const SbHaarPlane *plane, guint level, double total,
-                       SbHaarStatistics *statistics, SbParallel *parallel,
+sb_haar_plane_measure (const SbHaarPlane *plane, guint level, const SbHaarTotals *totals,
+                       double total, SbHaarStatistics *statistics, SbParallel *parallel,
                        GCancellable *cancellable)
 {
   const guint64 count = (guint64)plane->columns * plane->rows;
   Pass pass;
 
   pass_init (&pass, plane, level, parallel, cancellable);
-  g_autofree double *sums = g_new0 (double, pass.n_blocks);
-  g_autofree float *low = g_new0 (float, pass.n_blocks), *high = g_new0 (float, pass.n_blocks);
-  g_autofree guint64 *near_zero = g_new0 (guint64, pass.n_blocks);
-  g_autofree guint32 *plot = g_new0 (guint32, n_threads (&pass) * SB_HAAR_BINS);
-  pass.sums = sums;
-  pass.low = low;
-  pass.high = high;
-  pass.near_zero = near_zero;
-  pass.plot = (guint32 (*)[SB_HAAR_BINS])plot;
+  g_autofree Plot *plot = g_new0 (Plot, n_threads (&pass));
+  pass.plot = plot;
 
-  *statistics = (SbHaarStatistics){ .count = count };
-  statistics->energy = sb_haar_plane_energy (plane, level, parallel, cancellable);
-  statistics->share = total > 0 ? statistics->energy / total : 0;
-  run (&pass, sum_block);
-  statistics->mean = total_of (sums, pass.n_blocks) / (double)count;
+  *statistics = (SbHaarStatistics){ .count = count,
+                                    .mean = totals->mean,
+                                    .deviation = totals->deviation,
+                                    .energy = totals->energy,
+                                    .share = total > 0 ? totals->energy / total : 0,
+                                    .near_zero = (double)totals->near_zero / (double)count };
 
-  double lowest = G_MAXFLOAT, highest = -G_MAXFLOAT;
-  guint64 zeros = 0;
-  for (guint i = 0; i < pass.n_blocks; i++)
-    {
-      lowest = MIN (lowest, low[i]);
-      highest = MAX (highest, high[i]);
-      zeros += near_zero[i];
-    }
-  statistics->near_zero = (double)zeros / (double)count;
-
-  const double reach = 3 * sqrt (statistics->energy / (double)count);
+  const double reach = 3 * sqrt (totals->energy / (double)count);
   statistics->bin_width = 1.0 / 16;
   while (127 * statistics->bin_width < reach)
     statistics->bin_width *= 2;
+  pass.inverse_width = (float)(1 / statistics->bin_width);
 
-  pass.mean = statistics->mean;
-  pass.inverse_width = 1 / statistics->bin_width;
-  pass.first = (gint64)floor (lowest + 0.5);
-  pass.n_bins = (gsize)((gint64)floor (highest + 0.5) - pass.first + 1);
+  const double first = floor (totals->low + 0.5), last = floor (totals->high + 0.5);
+  const gboolean sparse = last - first + 1 > MAX (SPARSE * (double)count, 4096);
   g_autofree guint32 *bins = NULL;
-  const gboolean sparse = pass.n_bins > MAX (SPARSE * count, 4096);
   if (!sparse)
     {
-      bins = g_try_new0 (guint32, n_threads (&pass) * pass.n_bins);
+      pass.first = (gint32)first;
+      pass.n_bins = (gsize)(last - first + 1);
+      pass.tables = pass.n_bins <= TABLE_BINS ? TABLES : 1;
+      bins = g_try_new0 (guint32, n_threads (&pass) * pass.tables * pass.n_bins);
       if (bins == NULL)
         return FALSE;
       pass.bins = bins;
     }
   run (&pass, count_block);
-  statistics->deviation = sqrt (total_of (sums, pass.n_blocks) / (double)count);
   for (guint i = 0; i < SB_HAAR_BINS; i++)
     for (guint t = 0; t < n_threads (&pass); t++)
-      statistics->histogram[i] += pass.plot[t][i];
+      for (guint k = 0; k < TABLES; k++)
+        statistics->histogram[i] += pass.plot[t][k][i];
   if (sparse)
     return sorted_entropy (&pass, &statistics->entropy);
   statistics->entropy = counted_entropy (&pass, (double)count);
@@ -407,13 +373,12 @@ sb_haar_measure (const SbHaar *haar, SbHaarBand band, SbHaarStatistics *statisti
   g_return_if_fail (band.level >= 1 && band.level <= haar->set.choice.levels);
 
   const guint levels = haar->set.choice.levels;
-  double total = 0;
+  const guint place = sb_haar_band_index (levels, band);
+  SbHaarTotals totals[1 + 3 * SB_HAAR_MAX_LEVELS];
 
-  for (guint n = 0; n < sb_haar_n_bands (levels); n++)
-    total += sb_haar_plane_energy (&haar->set.planes[n], sb_haar_nth_band (levels, n).level, NULL,
-                                   NULL);
-  if (!sb_haar_plane_measure (&haar->set.planes[sb_haar_band_index (levels, band)], band.level,
-                              total, statistics, NULL, NULL))
+  const double total = sb_haar_bands_totals (&haar->set, totals, NULL, NULL);
+  if (!sb_haar_plane_measure (&haar->set.planes[place], band.level, &totals[place], total,
+                              statistics, NULL, NULL))
     statistics->entropy = NAN;
 }
 

@@ -49,14 +49,24 @@ void sb_haar_inverse_plane (const SbHaarPlane *a, const SbHaarPlane *h, const Sb
 
 /* --- sb-haar-measure.c ----------------------------------------------------------------------- */
 
-/* The sum of squares in the orthonormal scale, 2^level times the plane's. All of these give the
- * same with any number of threads; parallel NULL: in the calling thread. Cancelled: what comes back
- * is of no use. */
-double sb_haar_plane_energy (const SbHaarPlane *plane, guint level, SbParallel *parallel,
+/* What one pass over a band finds, in the orthonormal scale, 2^level times the plane's. */
+typedef struct
+{
+  double mean, deviation, energy;
+  float low, high;
+  guint64 near_zero;
+} SbHaarTotals;
+
+/* All of these give the same with any number of threads; parallel NULL: in the calling thread.
+ * Cancelled: what comes back is of no use. */
+void sb_haar_plane_totals (const SbHaarPlane *plane, guint level, SbHaarTotals *totals,
+                           SbParallel *parallel, GCancellable *cancellable);
+/* Of all bands, totals[sb_haar_n_bands()]; the energy of all of them. */
+double sb_haar_bands_totals (const SbHaarBands *set, SbHaarTotals *totals, SbParallel *parallel,
                              GCancellable *cancellable);
 /* total: the energy of all bands. FALSE: out of memory. */
-gboolean sb_haar_plane_measure (const SbHaarPlane *plane, guint level, double total,
-                                SbHaarStatistics *statistics, SbParallel *parallel,
+gboolean sb_haar_plane_measure (const SbHaarPlane *plane, guint level, const SbHaarTotals *totals,
+                                double total, SbHaarStatistics *statistics, SbParallel *parallel,
                                 GCancellable *cancellable);
 /* From cD1. FALSE: out of memory. */
 gboolean sb_haar_plane_noise (const SbHaarPlane *plane, double *noise, SbParallel *parallel,

@@ -525,45 +525,74 @@ divide_65535 (guint32 x)
   return (t + (t >> 16)) >> 16;
 }
 
-static void
-load_8 (const guint8 *restrict in, gsize n, gboolean opaque, float *restrict r, float *restrict g,
-        float *restrict b)
+/* Of pixels of 8 bits: one channel, at 16 bits. */
+INLINE U
+sample_8 (U x, guint shift)
 {
-  if (opaque)
-    for (gsize i = 0; i < n; i++)
+  const U v = x >> shift & 255;
+  return v | v << 8;
+}
+
+INLINE U
+times (U x, U a)
+{
+  const U t = x * a + 32768u;
+  return (t + (t >> 16)) >> 16;
+}
+
+INLINE void
+store_whole (float *p, U v)
+{
+  store (p, __builtin_convertvector((I)v, F));
+}
+
+static void
+load_8 (const guint8 *in, gsize n, gboolean opaque, float *r, float *g, float *b)
+{
+  float *const out[3] = { r, g, b };
+  gsize i = 0;
+
+  for (; opaque && i + WIDTH <= n; i += WIDTH)
+    {
+      const U x = load_pixels (in + 4 * i);
+      for (guint c = 0; c < 3; c++)
+        store_whole (out[c] + i, sample_8 (x, 8 * c));
+    }
+  for (; i + WIDTH <= n; i += WIDTH)
+    {
+      const U x = load_pixels (in + 4 * i), a = sample_8 (x, 24);
+      for (guint c = 0; c < 3; c++)
+        store_whole (out[c] + i, times (sample_8 (x, 8 * c), a));
+    }
+  for (; i < n; i++)
+    for (guint c = 0; c < 3; c++)
       {
-        r[i] = (float)(gint32)(in[4 * i] * 257u);
-        g[i] = (float)(gint32)(in[4 * i + 1] * 257u);
-        b[i] = (float)(gint32)(in[4 * i + 2] * 257u);
-      }
-  else
-    for (gsize i = 0; i < n; i++)
-      {
-        const guint32 a = in[4 * i + 3] * 257u;
-        r[i] = (float)(gint32)divide_65535 (in[4 * i] * 257u * a);
-        g[i] = (float)(gint32)divide_65535 (in[4 * i + 1] * 257u * a);
-        b[i] = (float)(gint32)divide_65535 (in[4 * i + 2] * 257u * a);
+        const guint32 v = in[4 * i + c] * 257u;
+        out[c][i] = (float)(gint32)(opaque ? v : divide_65535 (v * (in[4 * i + 3] * 257u)));
       }
 }
 
 static void
-load_16 (const guint16 *restrict in, gsize n, gboolean opaque, float *restrict r, float *restrict g,
-         float *restrict b)
+load_16 (const guint16 *in, gsize n, gboolean opaque, float *r, float *g, float *b)
 {
-  if (opaque)
-    for (gsize i = 0; i < n; i++)
+  float *const out[3] = { r, g, b };
+  gsize i = 0;
+
+  for (; G_BYTE_ORDER == G_LITTLE_ENDIAN && i + WIDTH <= n; i += WIDTH)
+    {
+      const U x0 = load_pixels ((const guint8 *)(in + 4 * i));
+      const U x1 = load_pixels ((const guint8 *)(in + 4 * i) + 4 * WIDTH);
+      const U red_green = (U)EVEN (x0, x1), blue_alpha = (U)ODD (x0, x1);
+      U c[3] = { red_green & 0xffff, red_green >> 16, blue_alpha & 0xffff };
+
+      for (guint k = 0; k < 3; k++)
+        store_whole (out[k] + i, opaque ? c[k] : times (c[k], blue_alpha >> 16));
+    }
+  for (; i < n; i++)
+    for (guint c = 0; c < 3; c++)
       {
-        r[i] = in[4 * i];
-        g[i] = in[4 * i + 1];
-        b[i] = in[4 * i + 2];
-      }
-  else
-    for (gsize i = 0; i < n; i++)
-      {
-        const guint32 a = in[4 * i + 3];
-        r[i] = (float)(gint32)divide_65535 (in[4 * i] * a);
-        g[i] = (float)(gint32)divide_65535 (in[4 * i + 1] * a);
-        b[i] = (float)(gint32)divide_65535 (in[4 * i + 2] * a);
+        const guint32 v = in[4 * i + c];
+        out[c][i] = (float)(gint32)(opaque ? v : divide_65535 (v * in[4 * i + 3]));
       }
 }
 
@@ -571,8 +600,9 @@ static void
 luma (const float *restrict r, const float *restrict g, const float *restrict b, gsize n,
       float *restrict y)
 {
+  /* Every sum is below 2^24: exact in float as well. */
   for (gsize i = 0; i < n; i++)
-    y[i] = (float)sb_haar_luma ((gint32)r[i], (gint32)g[i], (gint32)b[i]);
+    y[i] = (float)((gint32)(54 * r[i] + 183 * g[i] + 19 * b[i] + 128) >> 8);
 }
 
 static void
@@ -608,39 +638,82 @@ whole_1 (float x)
   return bits.u & 0xffffu;
 }
 
-/* min (65535, floor ((p * 131070 + a) / (2 a))): in double the quotient's error is far less than
- * its distance from the next whole number. */
-INLINE guint16
-divide_alpha (guint32 p, double a)
+/* min (65535, floor (p * 65535 / a + 1/2)) from 65535 / a in double. The quotient that is cut is a
+ * whole number, or at least 1 / (2 a) > 2^-18 below the next; the rounding of the product is far
+ * less than the 2^-20 added to it. */
+INLINE guint32
+divide_alpha (guint32 p, double by)
 {
-  const double quotient = ((double)(gint32)p * 131070.0 + a) / (2.0 * a);
-  return (guint16)(gint32)(quotient < 65535.0 ? quotient : 65535.0);
+  const double quotient = (double)(gint32)p * by + (0.5 + 1.0 / 1048576);
+  return (guint32)(gint32)(quotient < 65535.0 ? quotient : 65535.0);
+}
+
+#define PIXELS 64
+
+/* PIXELS colours of 16 bits divided by their alphas, in place. */
+INLINE void
+divide_colours (guint32 colours[3][PIXELS], const guint16 *restrict alpha)
+{
+  double by[PIXELS];
+
+  /* Where alpha is 0 there is no colour: p * 0. */
+  for (guint i = 0; i < PIXELS; i++)
+    {
+      const gint32 a = alpha[i];
+      by[i] = a > 0 ? 65535.0 / (double)a : 0.0;
+    }
+  for (guint c = 0; c < 3; c++)
+    for (guint i = 0; i < PIXELS; i++)
+      colours[c][i] = divide_alpha (colours[c][i], by[i]);
 }
 
 static void
-store_16 (const float *restrict r, const float *restrict g, const float *restrict b, gsize n,
-          gboolean opaque, const guint16 *restrict alpha, guint16 *restrict out)
+store_16 (const float *r, const float *g, const float *b, gsize n, gboolean opaque,
+          const guint16 *alpha, guint16 *out)
 {
-  if (opaque)
-    for (gsize i = 0; i < n; i++)
-      {
-        out[4 * i] = (guint16)whole_1 (r[i]);
-        out[4 * i + 1] = (guint16)whole_1 (g[i]);
-        out[4 * i + 2] = (guint16)whole_1 (b[i]);
-        out[4 * i + 3] = 65535;
-      }
-  else
-    for (gsize i = 0; i < n; i++)
-      {
-        const guint16 a = alpha[4 * i];
-        /* Where alpha is 0 there is no colour. */
-        const double by = a > 0 ? a : 1e300;
-        const guint16 mask = a > 0 ? 65535 : 0;
-        out[4 * i] = divide_alpha (whole_1 (r[i]), by) & mask;
-        out[4 * i + 1] = divide_alpha (whole_1 (g[i]), by) & mask;
-        out[4 * i + 2] = divide_alpha (whole_1 (b[i]), by) & mask;
-        out[4 * i + 3] = a;
-      }
+  const float *const in[3] = { r, g, b };
+  gsize i = 0;
+
+  for (; G_BYTE_ORDER == G_LITTLE_ENDIAN && opaque && i + WIDTH <= n; i += WIDTH)
+    {
+      const U red_green = whole (load (r + i)) | whole (load (g + i)) << 16;
+      const U blue_alpha = whole (load (b + i)) | 0xffff0000u;
+
+      store_pixels ((guint8 *)(out + 4 * i), (U)FIRST (red_green, blue_alpha));
+      store_pixels ((guint8 *)(out + 4 * i) + 4 * WIDTH, (U)SECOND (red_green, blue_alpha));
+    }
+  for (; !opaque && i + PIXELS <= n; i += PIXELS)
+    {
+      guint32 colours[3][PIXELS];
+      guint16 alphas[PIXELS];
+
+      for (guint k = 0; k < PIXELS; k++)
+        alphas[k] = alpha[4 * (i + k)];
+      for (guint c = 0; c < 3; c++)
+        for (guint k = 0; k < PIXELS; k += WIDTH)
+          {
+            const U v = whole (load (in[c] + i + k));
+            memcpy (&colours[c][k], &v, sizeof v);
+          }
+      divide_colours (colours, alphas);
+      for (guint k = 0; k < PIXELS; k++)
+        {
+          const guint64 pixel = colours[0][k] | (guint64)colours[1][k] << 16
+                                | (guint64)colours[2][k] << 32 | (guint64)alphas[k] << 48;
+          const guint64 stored = GUINT64_TO_LE (pixel);
+          memcpy (out + 4 * (i + k), &stored, sizeof stored);
+        }
+    }
+  for (; i < n; i++)
+    {
+      const gint32 a = opaque ? 65535 : alpha[4 * i];
+      const double by = a > 0 ? 65535.0 / (double)a : 0.0;
+
+      for (guint c = 0; c < 3; c++)
+        out[4 * i + c]
+            = (guint16)(opaque ? whole_1 (in[c][i]) : divide_alpha (whole_1 (in[c][i]), by));
+      out[4 * i + 3] = (guint16)a;
+    }
 }
 
 static void
@@ -690,6 +763,92 @@ sums (const float *const *rows, gsize n_rows, gsize n, float *restrict sum)
       sum[i] += rows[k][i];
 }
 
+/* --- Measures -------------------------------------------------------------------------------- */
+
+typedef double D __attribute__ ((vector_size (8 * SB_HAAR_LANES)));
+
+static void
+moments (const float *c, gsize n, float scale, double centre, SbHaarMoments *m)
+{
+  D x, x2, d, d2;
+  float low = m->low, high = m->high;
+  guint64 near_zero = 0;
+  gsize i = 0;
+
+  memcpy (&x, m->x, sizeof x);
+  memcpy (&x2, m->x2, sizeof x2);
+  memcpy (&d, m->d, sizeof d);
+  memcpy (&d2, m->d2, sizeof d2);
+  for (; i + SB_HAAR_LANES <= n; i += SB_HAAR_LANES)
+    {
+      D v, off;
+      for (guint k = 0; k < SB_HAAR_LANES; k++)
+        v[k] = (double)(c[i + k] * scale);
+      off = v - centre;
+      x += v;
+      x2 += v * v;
+      d += off;
+      d2 += off * off;
+    }
+  for (; i < n; i++)
+    {
+      const double v = (double)(c[i] * scale), off = v - centre;
+      x[i % SB_HAAR_LANES] += v;
+      x2[i % SB_HAAR_LANES] += v * v;
+      d[i % SB_HAAR_LANES] += off;
+      d2[i % SB_HAAR_LANES] += off * off;
+    }
+  memcpy (m->x, &x, sizeof x);
+  memcpy (m->x2, &x2, sizeof x2);
+  memcpy (m->d, &d, sizeof d);
+  memcpy (m->d2, &d2, sizeof d2);
+
+  i = 0;
+  if (n >= WIDTH)
+    {
+      F up = load (c), down = up;
+      I count = { 0 };
+      const I size = (I){ 0 } + G_MAXINT32; /* all but the sign */
+
+      for (; i + WIDTH <= n; i += WIDTH)
+        {
+          const F v = load (c + i);
+          up = higher (up, v);
+          down = lower_of (down, v);
+          count -= (F)((I)v & size) * scale < 0.5f;
+        }
+      for (guint k = 0; k < WIDTH; k++)
+        {
+          high = up[k] * scale > high ? up[k] * scale : high;
+          low = down[k] * scale < low ? down[k] * scale : low;
+          near_zero += (guint64)count[k];
+        }
+    }
+  for (; i < n; i++)
+    {
+      const float v = c[i] * scale;
+      high = v > high ? v : high;
+      low = v < low ? v : low;
+      near_zero += v > -0.5f && v < 0.5f;
+    }
+  m->low = low;
+  m->high = high;
+  m->near_zero += near_zero;
+}
+
+static void
+nearest (const float *restrict c, gsize n, float scale, gint32 *restrict out)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      /* What is left is exact, so that nothing is rounded before it is decided. */
+      const float x = c[i] * scale;
+      gint32 whole = (gint32)x;
+      whole -= (float)whole > x;
+      out[i] = whole + (x - (float)whole >= 0.5f);
+    }
+}
+
 extern const SbHaarKernels SB_ISA_SYMBOL (sb_haar_kernels);
 const SbHaarKernels SB_ISA_SYMBOL (sb_haar_kernels) = {
   .first_8 = first_8,
@@ -707,4 +866,6 @@ const SbHaarKernels SB_ISA_SYMBOL (sb_haar_kernels) = {
   .round_8 = round_8,
   .extremes = extremes,
   .sums = sums,
+  .moments = moments,
+  .nearest = nearest,
 };

@@ -8,6 +8,17 @@
 
 G_BEGIN_DECLS
 
+/* Sums over coefficients x = scale * c: in lanes, so that every instruction set adds in one order.
+ */
+#define SB_HAAR_LANES 8
+typedef struct
+{
+  double x[SB_HAAR_LANES], x2[SB_HAAR_LANES]; /* of x and its square */
+  double d[SB_HAAR_LANES], d2[SB_HAAR_LANES]; /* of x - centre */
+  float low, high;
+  guint64 near_zero; /* |x| < 1/2 */
+} SbHaarMoments;
+
 /* Rows of the Haar transform and of the edit of its bands, by the arithmetic of sb-haar-arith.h.
  * `n` counts 2x2 blocks, so that rows of samples are 2n long; an odd last column is the caller's.
  * No pointer may overlap another unless it is said; pixels need no alignment, floats that of one.
@@ -54,6 +65,11 @@ typedef struct
   void (*extremes) (const float *const *rows, gsize n_rows, gsize n, float *high, float *low);
   /* Likewise the sums. */
   void (*sums) (const float *const *rows, gsize n_rows, gsize n, float *sum);
+
+  /* Adds n coefficients of a row. */
+  void (*moments) (const float *c, gsize n, float scale, double centre, SbHaarMoments *moments);
+  /* floor (x + 1/2) of x = scale * c, below 2^30, for n coefficients. */
+  void (*nearest) (const float *c, gsize n, float scale, gint32 *out);
 } SbHaarKernels;
 
 /* Those of the instruction set in use. */
