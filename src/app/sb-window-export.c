@@ -61,7 +61,7 @@ tell_exported (SbWindow *self, Export *export)
   adw_toast_set_button_label (toast, _ ("Show in Files"));
   adw_toast_set_action_name (toast, "app.show-in-files");
   adw_toast_set_action_target (toast, "s", uri);
-  adw_toast_overlay_add_toast (self->toasts, toast);
+  sb_window_add_toast (self, toast);
 }
 
 static void

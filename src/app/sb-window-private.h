@@ -21,6 +21,8 @@ struct _SbWindow
   guint loading_id;   /* the spinner comes late */
   guint leave_id;     /* the button that leaves fullscreen goes */
   guint fold_id;
+  guint toast_id;
+  AdwToast *toast;       /* the newest, or NULL */
   GString *warnings;     /* of the banner */
   gboolean animate;      /* once there is a picture */
   gboolean comparing;    /* by a key or a button held down */
@@ -59,8 +61,10 @@ struct _SbWindow
 };
 
 /* sb-window.c */
-/* title is plain text; a button and its action may be NULL. */
+/* title is plain text. */
 void sb_window_toast (SbWindow *self, const char *title);
+/* Takes the toast, and shows it in place of the one before. */
+void sb_window_add_toast (SbWindow *self, AdwToast *toast);
 void sb_window_set_comparing (SbWindow *self, gboolean comparing);
 void sb_window_set_panel (SbWindow *self, gboolean shown);
 

@@ -12,6 +12,7 @@
 
 #define SPINNER_MS 300
 #define LEAVE_MS   2000
+#define TOAST_MS   600
 
 /* The canvas, the panel and the line between them. A window that is to be narrower starts folded:
  * else all that stands beside each other in the wide layout would keep it from being so. */
@@ -21,12 +22,35 @@ G_DEFINE_FINAL_TYPE (SbWindow, sb_window, ADW_TYPE_APPLICATION_WINDOW)
 
 /* --- What the window says -------------------------------------------------------------------- */
 
+static gboolean
+name_toast_cb (gpointer user_data)
+{
+  SbWindow *self = user_data;
+
+  self->toast_id = 0;
+  sb_accessible_name_buttons (GTK_WIDGET (self->toasts));
+  return G_SOURCE_REMOVE;
+}
+
+void
+sb_window_add_toast (SbWindow *self, AdwToast *toast)
+{
+  /* The newest is what matters: it waits for none. */
+  if (self->toast != NULL)
+    adw_toast_dismiss (self->toast);
+  g_set_weak_pointer (&self->toast, toast);
+  adw_toast_overlay_add_toast (self->toasts, toast);
+  /* Its widget comes when the one before has gone. */
+  g_clear_handle_id (&self->toast_id, g_source_remove);
+  self->toast_id = g_timeout_add (TOAST_MS, name_toast_cb, self);
+}
+
 void
 sb_window_toast (SbWindow *self, const char *title)
 {
   g_autofree char *markup = g_markup_escape_text (title, -1);
 
-  adw_toast_overlay_add_toast (self->toasts, adw_toast_new (markup));
+  sb_window_add_toast (self, adw_toast_new (markup));
 }
 
 /* A toast is one short line. */
@@ -504,6 +528,8 @@ sb_window_dispose (GObject *object)
   g_clear_handle_id (&self->loading_id, g_source_remove);
   g_clear_handle_id (&self->leave_id, g_source_remove);
   g_clear_handle_id (&self->fold_id, g_source_remove);
+  g_clear_handle_id (&self->toast_id, g_source_remove);
+  g_clear_weak_pointer (&self->toast);
   if (self->load != NULL)
     g_cancellable_cancel (self->load);
   g_clear_object (&self->load);

@@ -189,9 +189,7 @@ def closing_waits_for_an_export_of_the_changes():
         program.set_edit("blur:radius=300.5,passes=10")
         program.export(os.path.abspath("out.png"))
         press("ctrl+w")
-        wait("a word about it", lambda: program.alive()
-             and program.top.find("label", "Closes when the export is done"))
-        equal(question(program), None, "the question")
+        equal((program.state("busy")[1], question(program)), (True, None), "busy, and the question")
         program.wait_end()
     equal(content("out.png"), cli("in.png", "blur:radius=300.5,passes=10", "expected.png"), "bytes")
 
