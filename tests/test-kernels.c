@@ -41,7 +41,8 @@ for_each_isa (void (*test) (const SbBlurKernels *kernels))
 static void
 find_order (const SbBlurKernels *kernels, guint place[SB_VECTOR])
 {
-  static guint16 zero[SB_VECTOR] __attribute__ ((aligned (64)));
+  static guint16 room[3 * SB_VECTOR] __attribute__ ((aligned (64)));
+  const guint16 *zero = room + SB_VECTOR;
   guint16 out[SB_VECTOR] __attribute__ ((aligned (64)));
   const SbWalk walk = { .enter = zero,
                         .leave = zero,
@@ -74,7 +75,8 @@ static void
 check_quotients (const SbBlurKernels *kernels, const guint place[SB_VECTOR], guint radius16,
                  gboolean to_8)
 {
-  static guint16 zero[SB_VECTOR] __attribute__ ((aligned (64)));
+  static guint16 room[3 * SB_VECTOR] __attribute__ ((aligned (64)));
+  const guint16 *zero = room + SB_VECTOR;
   guint16 out[SB_VECTOR] __attribute__ ((aligned (64)));
   const SbWalk walk = { .enter = zero,
                         .leave = zero,
@@ -583,8 +585,8 @@ check_lines (const SbBlurKernels *kernels)
       sb_line_class_init (&klass);
 
       const gsize bytes = (gsize)sb_line_class_memory (&klass) * SB_VECTOR_BYTES;
-      guint16 *memory[2] = { sb_memory_alloc (2 * bytes) };
-      memory[1] = memory[0] + bytes / 2;
+      guint16 *room = sb_memory_alloc (2 * bytes + 2 * SB_VECTOR_BYTES);
+      guint16 *memory[2] = { room + SB_VECTOR, room + SB_VECTOR + bytes / 2 };
       g_autofree guint16 *want[2] = { g_malloc ((gsize)n * SB_VECTOR_BYTES), NULL };
       want[1] = g_malloc ((gsize)n * SB_VECTOR_BYTES);
       guint8 *pixels = sb_memory_alloc ((gsize)n * 64);
@@ -630,7 +632,7 @@ check_lines (const SbBlurKernels *kernels)
                                 want[i][x * SB_VECTOR + j]);
       g_free (want[1]);
       sb_memory_free (pixels, (gsize)n * 64);
-      sb_memory_free (memory[0], 2 * bytes);
+      sb_memory_free (room, 2 * bytes + 2 * SB_VECTOR_BYTES);
     }
 }
 

@@ -62,8 +62,8 @@ sb_blur_scratch_free (SbBlurScratch *scratch)
 static guint8 *
 scratch_get (SbBlurScratch *scratch, gsize bytes)
 {
-  /* From 4 MiB on it comes in huge pages. */
-  bytes = MAX (bytes, (gsize)4 << 20);
+  /* From 4 MiB on it comes in huge pages. The kernels read beyond vectors by a sample. */
+  bytes = MAX (bytes + 2 * SB_VECTOR_BYTES, (gsize)4 << 20);
   if (scratch->block.bytes < bytes)
     {
       sb_blur_scratch_trim (scratch);
@@ -71,7 +71,8 @@ scratch_get (SbBlurScratch *scratch, gsize bytes)
       if (scratch->block.memory != NULL)
         scratch->block.bytes = bytes;
     }
-  return scratch->block.memory;
+  return scratch->block.memory == NULL ? NULL
+                                       : (guint8 *)scratch->block.memory + SB_VECTOR_BYTES;
 }
 
 static gsize

@@ -23,8 +23,10 @@
 
 #if SB_V_BYTES > 0
 
-#define PARTS   (SB_VECTOR_BYTES / SB_V_BYTES)
 #define SAMPLES (SB_V_BYTES / 2)
+/* A walk takes ABREAST machine vectors of a line along, and is walked PARTS times. */
+#define ABREAST (SB_V_BYTES == 32 ? 2 : 1)
+#define PARTS   (SB_VECTOR / SAMPLES / ABREAST)
 
 /* 1.5 * 2^23: added to a float below 2^22 it leaves the nearest whole number in the low bits. */
 #define MAGIC 12582912.0f
@@ -36,7 +38,21 @@ pair (gint32 lo, gint32 hi)
   return sb_v_set32 ((gint32)(((guint32)lo & 0xffff) | ((guint32)hi << 16)));
 }
 
-/* round (n * inverse) + 128 for to_8, as whole numbers. */
+/* Quotients of 8 bits, and all with AVX2, need be right in their low 16 bits only; others are
+ * packed, which limits them. Of a float sum these bits are right as they are. */
+#if SB_V_BYTES >= 32
+INLINE SbV
+float_bits (SbF sum, gboolean to_8)
+{
+#if SB_V_BYTES == 64
+  if (!to_8)
+    return sb_v_sub32 (sb_f_bits (sum), sb_v_set32 (0x4b400000));
+#endif
+  return sb_f_bits (sum);
+}
+#endif
+
+/* round (n * inverse), + 128 for to_8. */
 INLINE SbV
 quotient_float (SbV n, SbF inverse, gboolean to_8)
 {
@@ -45,7 +61,7 @@ quotient_float (SbV n, SbF inverse, gboolean to_8)
   return to_8 || MUTATION ? sb_v_add32 (q, sb_v_set32 (to_8 ? 128 : MUTATION)) : q;
 #else
   const SbF sum = sb_f_fma (sb_f_from (n), inverse, sb_f_set (MAGIC + (to_8 ? 128 : MUTATION)));
-  return sb_v_sub32 (sb_f_bits (sum), sb_v_set32 (0x4b400000));
+  return float_bits (sum, to_8);
 #endif
 }
 
@@ -104,8 +120,7 @@ quotient (const Place *place, SbV n, SbBoxMethod method, gboolean to_8)
 {
 #if SB_V_BYTES >= 32
   if (method == SB_BOX_FLOAT_BITS)
-    return sb_v_sub32 (sb_f_bits (sb_f_fma (sb_v_float (n), place->inverse, place->addend)),
-                       sb_v_set32 (0x4b400000));
+    return float_bits (sb_f_fma (sb_v_float (n), place->inverse, place->addend), to_8);
 #endif
   if (method == SB_BOX_FLOAT)
     return quotient_float (n, place->inverse, to_8);
@@ -113,28 +128,26 @@ quotient (const Place *place, SbV n, SbBoxMethod method, gboolean to_8)
                            method == SB_BOX_INTEGER_EVEN);
 }
 
-/* Moves the window of the line `behind` samples after the place's. */
+/* Moves the window of the samples `behind` after the place's. brief: by the shorter chain from step
+ * to step, at the cost of an instruction. */
 INLINE void
-move_window (const Place *place, gsize behind, SbV *n0, SbV *n1, gboolean fractional)
+move_window (const Place *place, gsize behind, SbV n[2], gboolean fractional, gboolean brief)
 {
-  const SbV e = sb_v_load (place->enter + behind), l = sb_v_load (place->leave + behind);
+  SbV in[2], out[2];
 
   if (fractional)
     {
-      const SbV eo = sb_v_load (place->outer_enter + behind);
-      const SbV lo = sb_v_load (place->outer_leave + behind);
-      /* Both products first, then one addition to the state: the chain from step to step stays
-       * short. */
-      *n0 = sb_v_add32 (*n0, sb_v_dot (sb_v_madd (sb_v_lo16 (e, eo), place->weights),
-                                       sb_v_lo16 (l, lo), place->weights_out));
-      *n1 = sb_v_add32 (*n1, sb_v_dot (sb_v_madd (sb_v_hi16 (e, eo), place->weights),
-                                       sb_v_hi16 (l, lo), place->weights_out));
+      sb_v_pairs (place->enter + behind, place->outer_enter + behind, in);
+      sb_v_pairs (place->leave + behind, place->outer_leave + behind, out);
+      for (guint h = 0; h < 2; h++)
+        n[h] = sb_v_add32 (
+            n[h], sb_v_dot (sb_v_madd (in[h], place->weights), out[h], place->weights_out));
+      return;
     }
-  else
-    {
-      *n0 = sb_v_dot (*n0, sb_v_lo16 (e, l), place->weights);
-      *n1 = sb_v_dot (*n1, sb_v_hi16 (e, l), place->weights);
-    }
+  sb_v_pairs (place->enter + behind, place->leave + behind, in);
+  for (guint h = 0; h < 2; h++)
+    n[h] = brief ? sb_v_add32 (n[h], sb_v_madd (in[h], place->weights))
+                 : sb_v_dot (n[h], in[h], place->weights);
 }
 
 INLINE void
@@ -152,49 +165,81 @@ place_next (Place *place, gboolean fractional)
 }
 
 #if SB_V_BYTES == 64
-/* q0 holds samples 0 .. 3 of each 16 bytes, q1 samples 4 .. 7, all below 256: in order. */
-INLINE __m256i
-bytes_in_order (SbV q0, SbV q1)
+/* The low bytes of quotients that were taken apart, two in 32 bits. */
+INLINE SbV
+bytes_of (SbV lower, SbV upper)
 {
-  const SbV order = _mm512_set_epi64 (0, 0, 0, 0, 0x3e3a36323c383430, 0x2e2a26222c282420,
-                                      0x1e1a16121c181410, 0x0e0a06020c080400);
-  const SbV both = _mm512_or_si512 (q0, _mm512_slli_epi32 (q1, 16));
-  return _mm512_castsi512_si256 (_mm512_permutexvar_epi8 (order, both));
+  return _mm512_mask_mov_epi16 (lower, 0xaaaaaaaa, _mm512_slli_epi32 (upper, 16));
+}
+
+/* What bytes_of made, in order: its bytes, then those of another one shifted up by 8 bits. */
+INLINE SbV
+bytes_in_order (SbV v)
+{
+  return _mm512_permutexvar_epi8 (_mm512_set_epi64 (0x3f3b37333d393531, 0x2f2b27232d292521,
+                                                    0x1f1b17131d191511, 0x0f0b07030d090501,
+                                                    0x3e3a36323c383430, 0x2e2a26222c282420,
+                                                    0x1e1a16121c181410, 0x0e0a06020c080400),
+                                  v);
 }
 #endif
+
+INLINE void
+walk_step (Place *place, SbV n[ABREAST][2], guint8 *out, SbBoxMethod method, gboolean fractional,
+           gboolean to_8, gboolean brief)
+{
+  SbV q[ABREAST];
+
+  for (guint a = 0; a < ABREAST; a++)
+    {
+      const SbV q0 = quotient (place, n[a][0], method, to_8);
+      const SbV q1 = quotient (place, n[a][1], method, to_8);
+#if SB_V_BYTES == 64
+      q[a] = to_8 ? bytes_of (q0, q1) : sb_v_join (q0, q1);
+#else
+      q[a] = sb_v_join (q0, q1);
+#endif
+      move_window (place, a * SAMPLES, n[a], fractional, brief);
+    }
+  place_next (place, fractional);
+  if (!to_8)
+    for (guint a = 0; a < ABREAST; a++)
+      sb_v_store (out + a * SB_V_BYTES, q[a]);
+  else
+    {
+#if SB_V_BYTES == 64
+      _mm256_storeu_si256 ((__m256i *)out, _mm512_castsi512_si256 (bytes_in_order (q[0])));
+#elif SB_V_BYTES == 32
+      const SbV both = _mm256_packus_epi16 (q[0], q[1]);
+      _mm256_storeu_si256 ((__m256i *)out, _mm256_permute4x64_epi64 (both, 0xd8));
+#else
+      _mm_storel_epi64 ((__m128i *)out, _mm_packus_epi16 (q[0], sb_v_zero ()));
+#endif
+    }
+}
 
 INLINE void
 walk_part (const SbBox *box, gint32 *state, const SbWalk *walk, gsize first, guint8 *out,
            gsize out_step, gsize count, SbBoxMethod method, gboolean fractional, gboolean to_8)
 {
   Place place = place_init (box, walk, first, fractional);
-  SbV n0 = sb_v_load (state), n1 = sb_v_load (state + SAMPLES / 2);
+  SbV n[ABREAST][2];
+  gsize i = 0;
 
-  for (gsize i = 0; i < count; i++)
+  for (guint a = 0; a < ABREAST; a++)
+    for (guint h = 0; h < 2; h++)
+      n[a][h] = sb_v_load (state + a * SAMPLES + h * SAMPLES / 2);
+  /* Every other step by the short chain: all by it, or none, would take longer. */
+  for (; i + 2 <= count; i += 2, out += 2 * out_step)
     {
-      const SbV q0 = quotient (&place, n0, method, to_8);
-      const SbV q1 = quotient (&place, n1, method, to_8);
-
-      move_window (&place, 0, &n0, &n1, fractional);
-      place_next (&place, fractional);
-      if (!to_8)
-        sb_v_store (out, sb_v_pack (q0, q1));
-      else
-        {
-#if SB_V_BYTES == 64
-          _mm256_storeu_si256 ((__m256i *)out, bytes_in_order (q0, q1));
-#elif SB_V_BYTES == 32
-          const SbV q = _mm256_packus_epi16 (sb_v_pack (q0, q1), sb_v_zero ());
-          _mm_storeu_si128 ((__m128i *)out,
-                            _mm256_castsi256_si128 (_mm256_permute4x64_epi64 (q, 0x08)));
-#else
-          _mm_storel_epi64 ((__m128i *)out, _mm_packus_epi16 (sb_v_pack (q0, q1), sb_v_zero ()));
-#endif
-        }
-      out += out_step;
+      walk_step (&place, n, out, method, fractional, to_8, TRUE);
+      walk_step (&place, n, out + out_step, method, fractional, to_8, FALSE);
     }
-  sb_v_store (state, n0);
-  sb_v_store (state + SAMPLES / 2, n1);
+  if (i < count)
+    walk_step (&place, n, out, method, fractional, to_8, FALSE);
+  for (guint a = 0; a < ABREAST; a++)
+    for (guint h = 0; h < 2; h++)
+      sb_v_store (state + a * SAMPLES + h * SAMPLES / 2, n[a][h]);
 }
 
 #if SB_V_BYTES == 64
@@ -204,26 +249,27 @@ walk_pair (const SbBox *box, SbWalkState *first_state, SbWalkState *second_state
            SbBoxMethod method, gboolean fractional)
 {
   Place place = place_init (box, walk, 0, fractional);
-  SbV n0 = sb_v_load (first_state->n), n1 = sb_v_load (first_state->n + 16);
-  SbV m0 = sb_v_load (second_state->n), m1 = sb_v_load (second_state->n + 16);
+  SbV n[2] = { sb_v_load (first_state->n), sb_v_load (first_state->n + 16) };
+  SbV m[2] = { sb_v_load (second_state->n), sb_v_load (second_state->n + 16) };
 
   for (gsize i = 0; i < count; i++)
     {
-      const __m256i a = bytes_in_order (quotient (&place, n0, method, TRUE),
-                                        quotient (&place, n1, method, TRUE));
-      const __m256i b = bytes_in_order (quotient (&place, m0, method, TRUE),
-                                        quotient (&place, m1, method, TRUE));
+      const SbV a
+          = bytes_of (quotient (&place, n[0], method, TRUE), quotient (&place, n[1], method, TRUE));
+      const SbV b
+          = bytes_of (quotient (&place, m[0], method, TRUE), quotient (&place, m[1], method, TRUE));
 
-      move_window (&place, 0, &n0, &n1, fractional);
-      move_window (&place, second, &m0, &m1, fractional);
+      move_window (&place, 0, n, fractional, FALSE);
+      move_window (&place, second, m, fractional, FALSE);
       place_next (&place, fractional);
-      _mm512_stream_si512 ((void *)out, _mm512_inserti64x4 (_mm512_castsi256_si512 (a), b, 1));
+      const SbV both = _mm512_mask_mov_epi8 (a, 0xaaaaaaaaaaaaaaaa, _mm512_slli_epi16 (b, 8));
+      _mm512_stream_si512 ((void *)out, bytes_in_order (both));
       out += out_step;
     }
-  sb_v_store (first_state->n, n0);
-  sb_v_store (first_state->n + 16, n1);
-  sb_v_store (second_state->n, m0);
-  sb_v_store (second_state->n + 16, m1);
+  sb_v_store (first_state->n, n[0]);
+  sb_v_store (first_state->n + 16, n[1]);
+  sb_v_store (second_state->n, m[0]);
+  sb_v_store (second_state->n + 16, m[1]);
 }
 
 static void
@@ -250,9 +296,9 @@ walk_8_pair (const SbBox *box, SbWalkState *first_state, SbWalkState *second_sta
 static void
 accumulate (SbWalkState *state, const guint16 *in, gssize step, gsize count, gint32 weight)
 {
-  const SbV weights = pair (weight, 0);
+  const SbV first = sb_v_first (weight), second = sb_v_second (weight);
 
-  for (gsize p = 0; p < PARTS; p++)
+  for (gsize p = 0; p < SB_VECTOR / SAMPLES; p++)
     {
       gint32 *n = state->n + p * SAMPLES;
       const guint16 *from = in + p * SAMPLES;
@@ -260,8 +306,8 @@ accumulate (SbWalkState *state, const guint16 *in, gssize step, gsize count, gin
       for (gsize i = 0; i < count; i++, from += step)
         {
           const SbV v = sb_v_load (from);
-          n0 = sb_v_dot (n0, sb_v_lo16 (v, sb_v_zero ()), weights);
-          n1 = sb_v_dot (n1, sb_v_hi16 (v, sb_v_zero ()), weights);
+          n0 = sb_v_dot (n0, sb_v_half (v, 0), first);
+          n1 = sb_v_dot (n1, sb_v_half (v, 1), second);
         }
       sb_v_store (n, n0);
       sb_v_store (n + SAMPLES / 2, n1);
@@ -271,6 +317,7 @@ accumulate (SbWalkState *state, const guint16 *in, gssize step, gsize count, gin
 #else /* plain C */
 
 #define PARTS   1
+#define ABREAST 1
 #define SAMPLES SB_VECTOR
 
 INLINE void
@@ -323,8 +370,9 @@ walk_method (const SbBox *box, SbWalkState *state, const SbWalk *walk, guint8 *o
              gsize count, SbBoxMethod method, gboolean fractional, gboolean to_8)
 {
   for (gsize p = 0; p < PARTS; p++)
-    walk_part (box, state->n + p * SAMPLES, walk, p * SAMPLES, out + p * SAMPLES * (to_8 ? 1 : 2),
-               out_step, count, method, fractional, to_8);
+    walk_part (box, state->n + p * SAMPLES * ABREAST, walk, p * SAMPLES * ABREAST,
+               out + p * SAMPLES * ABREAST * (to_8 ? 1 : 2), out_step, count, method, fractional,
+               to_8);
 }
 
 static void

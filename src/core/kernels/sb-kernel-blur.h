@@ -76,7 +76,8 @@ gboolean sb_box_init (SbBox *box, guint radius16, gboolean to_8, SbBoxLimits lim
 /* --- The kernels ------------------------------------------------------------------------------ */
 
 /* Where a walk reads: at step j the window takes in the samples at in[.] + j * step[.]; see
- * SbBlurKernels.walk. The outer two are read only when the box is fractional. */
+ * SbBlurKernels.walk. The outer two are read only when the box is fractional. All are read from a
+ * sample before to a sample behind the vectors named. */
 typedef struct
 {
   const guint16 *enter, *leave, *outer_enter, *outer_leave;
