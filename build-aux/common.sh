@@ -11,7 +11,7 @@ build_packages='
     libgtk-4-bin libgl1-mesa-dri libegl1 librsvg2-common adwaita-icon-theme fonts-dejavu-core'
 test_packages='
     xvfb xdotool openbox x11-utils imagemagick dbus-daemon at-spi2-core python3-gi locales'
-ci_packages='clang clang-format git'
+ci_packages='clang clang-format git libc6-dev-arm64-cross'
 
 say() {
     printf '%s\n' "$*" >&2
@@ -51,6 +51,16 @@ install_missing() {
             $missing >&2 && return 0
     say "The packages could not be installed; see above for the reason."
     return 1
+}
+
+# The CUDA module for the NVIDIA GPUs of this machine; for others it is not worth the minutes here.
+cuda_option() {
+    archs=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d ". " |
+        sort -n -u | tr '\n' ',')
+    case $archs in
+    [0-9]*) echo "-Dcuda-arch=${archs%,}" ;;
+    *) echo "-Dcuda=disabled" ;;
+    esac
 }
 
 # Configures the build tree $1 once, with what follows as meson's arguments, and builds it.
