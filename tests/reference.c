@@ -470,9 +470,10 @@ changed (float c, float threshold, float gain, gboolean hard)
   return c * gain;
 }
 
-/* One plane through the transform, the changes and back, not rounded. */
+/* One plane through the transform, the changes and back, not rounded; details that are not zero are
+ * counted before and after the changes. */
 static void
-change_plane (float *plane, guint width, guint height, const SbEdit *edit)
+change_plane (float *plane, guint width, guint height, const SbEdit *edit, guint64 counts[2])
 {
   SbReferenceHaar haar;
   guint levels = 1;
@@ -499,8 +500,10 @@ change_plane (float *plane, guint width, guint height, const SbEdit *edit)
             const float gain
                 = (float)(edit->values[SB_BANDS_GAIN + l] * edit->values[first[o] + l]);
 
+            counts[0] += haar.details[l][o][k] != 0;
             haar.details[l][o][k] = changed (haar.details[l][o][k], threshold, gain,
                                              edit->values[SB_BANDS_RULE] == SB_BANDS_HARD);
+            counts[1] += haar.details[l][o][k] != 0;
           }
         if (l + 1 == levels)
           haar.means[l][k] *= (float)edit->values[SB_BANDS_GAIN_A];
@@ -513,7 +516,7 @@ change_plane (float *plane, guint width, guint height, const SbEdit *edit)
 
 static void
 bands_from (const guint16 *work, const guint16 *in, guint16 *out, guint width, guint height,
-            const SbEdit *edit)
+            const SbEdit *edit, guint64 counts[2])
 {
   const gsize n = (gsize)width * height;
   g_autofree guint16 *result = g_memdup2 (work, n * 4 * sizeof (guint16));
@@ -528,7 +531,7 @@ bands_from (const guint16 *work, const guint16 *in, guint16 *out, guint width, g
     {
       for (gsize i = 0; i < n; i++)
         plane[i] = (float)luma_of (work[4 * i], work[4 * i + 1], work[4 * i + 2]);
-      change_plane (plane, width, height, edit);
+      change_plane (plane, width, height, edit, counts);
       for (gsize i = 0; i < n; i++)
         {
           const double shift
@@ -543,7 +546,7 @@ bands_from (const guint16 *work, const guint16 *in, guint16 *out, guint width, g
       {
         for (gsize i = 0; i < n; i++)
           plane[i] = work[4 * i + c];
-        change_plane (plane, width, height, edit);
+        change_plane (plane, width, height, edit, counts);
         for (gsize i = 0; i < n; i++)
           result[4 * i + c] = (guint16)CLAMP (rint (plane[i]), 0, MAXIMUM);
       }
@@ -560,8 +563,25 @@ sb_reference_bands (const guint16 *in, guint16 *out, guint width, guint height, 
   const gsize n = (gsize)width * height;
   g_autofree guint16 *work = g_new (guint16, n * 4);
 
+  guint64 counts[2] = { 0, 0 };
+
   sb_reference_to_work (in, work, n, FALSE, NULL);
-  bands_from (work, in, out, width, height, edit);
+  bands_from (work, in, out, width, height, edit, counts);
+}
+
+void
+sb_reference_count_bands (const guint16 *in, guint width, guint height, const SbEdit *edit,
+                          guint64 *before, guint64 *after)
+{
+  const gsize n = (gsize)width * height;
+  g_autofree guint16 *work = g_new (guint16, n * 4);
+  g_autofree guint16 *out = g_new (guint16, n * 4);
+  guint64 counts[2] = { 0, 0 };
+
+  sb_reference_to_work (in, work, n, FALSE, NULL);
+  bands_from (work, in, out, width, height, edit, counts);
+  *before = counts[0];
+  *after = counts[1];
 }
 
 void
@@ -571,8 +591,10 @@ sb_reference_bands_work (const guint16 *work, guint16 *out, guint width, guint h
   const gsize n = (gsize)width * height;
   g_autofree guint16 *in = g_new (guint16, n * 4);
 
+  guint64 counts[2] = { 0, 0 };
+
   sb_reference_from_work (work, in, n, FALSE, NULL);
-  bands_from (work, in, out, width, height, edit);
+  bands_from (work, in, out, width, height, edit, counts);
 }
 
 SbImage *

@@ -64,6 +64,9 @@ void sb_reference_bands (const guint16 *in, guint16 *out, guint width, guint hei
                          const SbEdit *edit);
 void sb_reference_bands_work (const guint16 *work, guint16 *out, guint width, guint height,
                               const SbEdit *edit);
+/* How many details of an edit's input, straight, are not zero before it and after it. */
+void sb_reference_count_bands (const guint16 *in, guint width, guint height, const SbEdit *edit,
+                               guint64 *before, guint64 *after);
 
 /* The fold of a list over an image of 8 or 16 bits, rounded to `depth` bits at the end. */
 SbImage *sb_reference_fold (SbImage *image, const SbEditList *edits, guint depth,

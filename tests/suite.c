@@ -5,12 +5,17 @@
 #include "suite.h"
 
 #include "pictures.h"
+#include "sb-cpu-haar.h"
+#include "sb-engine-private.h"
 #include "sb-error.h"
 
+#include <math.h>
 #include <string.h>
 
 static SbDevice suite_device;
 static SbReferenceTone srgb;
+/* Engines whose backend makes no transforms: they are made on the host. */
+static gboolean without_subbands;
 
 static SbEngine *
 open_engine (guint threads)
@@ -25,6 +30,19 @@ open_engine (guint threads)
   g_assert_no_error (error);
   g_assert_nonnull (engine);
   g_assert_nonnull (sb_engine_get_name (engine));
+  if (without_subbands)
+    {
+      static SbBackendClass class;
+
+      class = *engine->class;
+      class.set_subbands = NULL;
+      class.measure_band = NULL;
+      class.summarize_subbands = NULL;
+      class.pick_coefficient = NULL;
+      class.read_subbands = NULL;
+      class.measure_edit = NULL;
+      engine->class = &class;
+    }
   return engine;
 }
 
@@ -53,8 +71,11 @@ random_list (GRand *rand, SbImage *image, guint n_edits)
     {
       const guint radius = g_rand_int_range (rand, 0, 6) == 0 ? 60 : 8;
 
-      edits[i] = sb_test_random_edit (rand, sb_image_get_width (image), sb_image_get_height (image),
-                                      radius);
+      edits[i] = g_rand_int_range (rand, 0, 3) > 0
+                     ? sb_test_random_edit (rand, sb_image_get_width (image),
+                                            sb_image_get_height (image), radius)
+                     : sb_test_random_bands (rand, sb_image_get_width (image),
+                                             sb_image_get_height (image));
     }
   return sb_edit_list_new (edits, n_edits);
 }
@@ -640,6 +661,372 @@ test_profile (void)
       }
 }
 
+/* --- Bands and subbands ---------------------------------------------------------------------- */
+
+/* Edits of bands alone, over every kind of picture. */
+static void
+test_bands (void)
+{
+  const guint32 seed = sb_test_seed ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (SbEngine) engine = open_engine (2);
+
+  for (guint i = 0; i < 200; i++)
+    {
+      const guint width = (guint)g_rand_int_range (rand, 1, i % 20 == 0 ? 700 : 100);
+      const guint height = (guint)g_rand_int_range (rand, 1, i % 20 == 0 ? 200 : 80);
+      g_autoptr (SbImage) image
+          = sb_fill_image (width, height, random_fill (rand), 20, i % 2 == 0 ? 8 : 16, rand);
+      const SbEdit edit = sb_test_random_bands (rand, width, height);
+      g_autoptr (SbEditList) list = sb_edit_list_new (&edit, 1);
+
+      load (engine, image);
+      if (!check_read (engine, image, list, 0))
+        return;
+      render (engine, list, 0);
+      if ((gsize)width * height < 4000 && !check_shown (engine, SB_SHOW_RESULT, image, list))
+        return;
+      if (!sb_test_in_share ())
+        return;
+    }
+}
+
+static SbHaarChoice
+random_choice (GRand *rand, SbImage *image)
+{
+  const guint deepest
+      = sb_haar_max_levels (sb_image_get_width (image), sb_image_get_height (image));
+
+  return (SbHaarChoice){ (SbHaarChannel)g_rand_int_range (rand, 0, SB_N_HAAR_CHANNELS),
+                         (guint)g_rand_int_range (rand, 1, (gint32)deepest + 1) };
+}
+
+/* Bands, row after row without padding, against the reference's transform of the reference's fold
+ * at the picture's depth. */
+static gboolean
+check_bands (SbHaar *haar, SbImage *folded, const SbHaarChoice *choice)
+{
+  const guint width = sb_image_get_width (folded), height = sb_image_get_height (folded);
+  g_autofree float *samples = sb_reference_channel (folded, choice->channel);
+  SbReferenceHaar reference;
+  gboolean same = TRUE;
+
+  g_assert_cmpuint (sb_haar_get_width (haar), ==, width);
+  g_assert_cmpuint (sb_haar_get_height (haar), ==, height);
+  g_assert_cmpuint (sb_haar_get_depth (haar), ==, sb_image_get_depth (folded));
+  sb_reference_haar (samples, width, height, choice->levels, &reference);
+  for (guint n = 0; same && n < sb_haar_n_bands (choice->levels); n++)
+    {
+      const SbHaarBand band = sb_haar_nth_band (choice->levels, n);
+      guint columns, rows;
+      const float *values = sb_haar_get_band (haar, band, &columns, &rows);
+
+      same = memcmp (values, sb_reference_haar_band (&reference, band),
+                     (gsize)columns * rows * sizeof (float))
+             == 0;
+      if (!same)
+        {
+          g_autofree char *name = sb_haar_band_name (band);
+
+          g_test_message ("%s of %s, %u levels, %ux%u at %u bits differs", name,
+                          sb_haar_channel_key (choice->channel), choice->levels, width, height,
+                          sb_image_get_depth (folded));
+          g_test_fail ();
+        }
+    }
+  sb_reference_haar_clear (&reference);
+  return same;
+}
+
+static void
+test_read_subbands (void)
+{
+  const guint32 seed = sb_test_seed ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (SbEngine) engine = open_engine (2);
+
+  for (guint i = 0; i < 100; i++)
+    {
+      g_autoptr (SbImage) image = random_picture (rand, i % 10 == 0 ? 400 : 70);
+      g_autoptr (SbEditList) list = random_list (rand, image, i % 3);
+      const SbHaarChoice choice = random_choice (rand, image);
+      const guint n_fixed = (guint)g_rand_int_range (rand, 0, (gint32)list->n_edits + 1);
+      g_autoptr (SbImage) folded
+          = sb_reference_fold (image, list, sb_image_get_depth (image), &srgb);
+      g_autoptr (GError) error = NULL;
+
+      load (engine, image);
+      if (g_rand_boolean (rand))
+        render (engine, list, n_fixed);
+      const guint64 serial = sb_engine_get_serial (engine);
+      g_autoptr (SbHaar) haar
+          = sb_engine_read_subbands (engine, list, n_fixed, &choice, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (sb_engine_get_serial (engine), ==, serial);
+      if (!check_bands (haar, folded, &choice) || !sb_test_in_share ())
+        return;
+    }
+}
+
+static void
+assert_close (double actual, double expected)
+{
+  if (isinf (expected) || isnan (expected))
+    g_assert_true (isinf (actual) == isinf (expected) && isnan (actual) == isnan (expected));
+  else
+    g_assert_cmpfloat_with_epsilon (actual, expected, 1e-9 * (1 + fabs (expected)));
+}
+
+/* What is shown, measured and picked after a render, against a transform on the host. */
+static gboolean
+check_subbands (SbEngine *engine, SbImage *folded, const SbHaarChoice *choice, GRand *rand)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SbHaar) host = sb_haar_new (folded, choice, &error);
+  const guint n_bands = sb_haar_n_bands (choice->levels);
+  SbHaarSummary expected_summary, summary;
+
+  g_assert_no_error (error);
+  for (guint n = 0; n < n_bands; n++)
+    {
+      const SbHaarBand band = sb_haar_nth_band (choice->levels, n);
+      SbHaarStatistics expected, actual;
+      guint columns, rows;
+      const float *values = sb_haar_get_band (host, band, &columns, &rows);
+      float value;
+
+      sb_haar_measure (host, band, &expected);
+      g_assert_true (sb_engine_measure_band (engine, band, &actual, NULL, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (actual.count, ==, expected.count);
+      assert_close (actual.mean, expected.mean);
+      assert_close (actual.deviation, expected.deviation);
+      assert_close (actual.energy, expected.energy);
+      assert_close (actual.share, expected.share);
+      g_assert_cmpfloat (actual.near_zero, ==, expected.near_zero);
+      assert_close (actual.entropy, expected.entropy);
+      g_assert_cmpfloat (actual.bin_width, ==, expected.bin_width);
+      g_assert_cmpmem (actual.histogram, sizeof actual.histogram, expected.histogram,
+                       sizeof expected.histogram);
+      for (guint k = 0; k < 20; k++)
+        {
+          const guint column = (guint)g_rand_int_range (rand, 0, (gint32)columns);
+          const guint row = (guint)g_rand_int_range (rand, 0, (gint32)rows);
+
+          g_assert_true (sb_engine_pick_coefficient (engine, band, column, row, &value));
+          g_assert_cmpfloat (value, ==, values[(gsize)row * columns + column]);
+        }
+      g_assert_false (sb_engine_pick_coefficient (engine, band, columns, 0, &value));
+      g_assert_false (sb_engine_pick_coefficient (engine, band, 0, rows, &value));
+    }
+  sb_haar_summarize (host, &expected_summary);
+  g_assert_true (sb_engine_summarize_subbands (engine, &summary, NULL, &error));
+  g_assert_no_error (error);
+  assert_close (summary.noise, expected_summary.noise);
+  g_assert_cmpfloat (summary.reconstruction_error, ==, expected_summary.reconstruction_error);
+
+  const SbView view = {
+    .what = SB_SHOW_SUBBANDS,
+    .width = 60,
+    .height = 45,
+    .zoom = ldexp (1, g_rand_int_range (rand, -3, 3)),
+    .x = g_rand_int_range (rand, -256, 1000) / 64.0,
+    .y = g_rand_int_range (rand, -256, 1000) / 64.0,
+    .checker_size = 8,
+    .ground = { 10, 20, 30 },
+    .look
+    = { (SbHaarLayout)g_rand_int_range (rand, 0, 2), (SbHaarDisplay)g_rand_int_range (rand, 0, 3),
+        ldexp (1, g_rand_int_range (rand, -2, 9)), g_rand_boolean (rand), g_rand_boolean (rand) },
+  };
+  SbParallel *parallel = sb_parallel_new (1);
+  g_autoptr (SbImage) expected = sb_image_new (60, 45, 8, NULL);
+  g_autoptr (SbImage) shown = sb_image_new (60, 45, 8, NULL);
+  g_assert_true (
+      sb_cpu_haar_show (&view, &host->set, sb_image_writable (expected), 240, parallel, NULL));
+  sb_parallel_free (parallel);
+  g_assert_true (sb_engine_show_host (engine, &view, sb_image_writable (shown), 240, &error));
+  g_assert_no_error (error);
+  return is_close (expected, shown);
+}
+
+static void
+test_subbands (void)
+{
+  const guint32 seed = sb_test_seed ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (SbEngine) engine = open_engine (2);
+
+  for (guint i = 0; i < 40; i++)
+    {
+      g_autoptr (SbImage) image = random_picture (rand, i % 8 == 0 ? 300 : 60);
+      const SbHaarChoice choice = random_choice (rand, image);
+      g_autoptr (GError) error = NULL;
+
+      load (engine, image);
+      g_assert_cmpuint (sb_engine_get_subbands (engine).levels, ==, 0);
+      guint64 serial = sb_engine_get_serial (engine);
+      g_assert_true (sb_engine_set_subbands (engine, &choice, NULL, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (sb_engine_get_serial (engine), !=, serial);
+      g_assert_cmpuint (sb_engine_get_subbands (engine).levels, ==, choice.levels);
+      g_assert_cmpuint (sb_engine_get_subbands (engine).channel, ==, choice.channel);
+      for (guint step = 0; step < 4; step++)
+        {
+          g_autoptr (SbEditList) list = random_list (rand, image, step % 3);
+          g_autoptr (SbImage) folded
+              = sb_reference_fold (image, list, sb_image_get_depth (image), &srgb);
+
+          if (g_rand_boolean (rand))
+            {
+              const SbQuality preview = { FALSE, (guint)g_rand_int_range (rand, 0, 3), NULL };
+
+              g_assert_true (sb_engine_render (engine, list, 0, preview, NULL, &error));
+              g_assert_no_error (error);
+            }
+          render (engine, list, list->n_edits > 0 ? list->n_edits - 1 : 0);
+          if (!check_subbands (engine, folded, &choice, rand))
+            return;
+        }
+
+      /* Off, and another picture. */
+      if (g_rand_boolean (rand))
+        {
+          g_assert_true (sb_engine_set_subbands (engine, NULL, NULL, &error));
+          g_assert_no_error (error);
+        }
+      else
+        load (engine, image);
+      SbHaarSummary summary;
+      float value;
+      g_assert_cmpuint (sb_engine_get_subbands (engine).levels, ==, 0);
+      g_assert_false (sb_engine_summarize_subbands (engine, &summary, NULL, &error));
+      g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+      g_assert_false (
+          sb_engine_pick_coefficient (engine, (SbHaarBand){ 1, SB_HAAR_H }, 0, 0, &value));
+      if (!sb_test_in_share ())
+        return;
+    }
+}
+
+/* Levels, channels and bands that there are not. */
+static void
+test_subbands_refused (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (11);
+  g_autoptr (SbEngine) engine = open_engine (1);
+  g_autoptr (SbImage) image = sb_fill_image (40, 9, SB_FILL_NOISE, 9, 8, rand);
+  static const SbHaarBand bands[]
+      = { { 0, SB_HAAR_H }, { 4, SB_HAAR_H }, { 2, SB_HAAR_A }, { 3, SB_N_HAAR_ORIENTATIONS } };
+  static const guint levels[] = { 0, 7, 20, 21 };
+  const SbHaarChoice good = { SB_HAAR_LUMA, 3 };
+
+  load (engine, image);
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    {
+      const SbHaarChoice choice = { SB_HAAR_LUMA, levels[i] };
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (sb_engine_set_subbands (engine, &choice, NULL, &error));
+      g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+      g_assert_nonnull (strstr (error->message, "1 to 6"));
+      g_clear_error (&error);
+      g_assert_null (sb_engine_read_subbands (engine, NULL, 0, &choice, NULL, &error));
+      g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+    }
+  g_assert_true (sb_engine_set_subbands (engine, &good, NULL, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (bands); i++)
+    {
+      SbHaarStatistics statistics;
+      g_autoptr (GError) error = NULL;
+      float value;
+
+      g_assert_false (sb_engine_measure_band (engine, bands[i], &statistics, NULL, &error));
+      g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+      g_assert_nonnull (strstr (error->message, "cA3"));
+      g_assert_false (sb_engine_pick_coefficient (engine, bands[i], 0, 0, &value));
+    }
+}
+
+/* Kept coefficients and distance, by the reference. */
+static void
+test_measure_edit (void)
+{
+  const guint32 seed = sb_test_seed ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (SbEngine) engine = open_engine (2);
+
+  for (guint i = 0; i < 40; i++)
+    {
+      g_autoptr (SbImage) image = random_picture (rand, i % 8 == 0 ? 300 : 60);
+      const guint width = sb_image_get_width (image), height = sb_image_get_height (image);
+      const guint depth = sb_image_get_depth (image);
+      const gsize n = (gsize)width * height;
+      SbEdit edits[2]
+          = { sb_test_blur (1.5, 1, FALSE), sb_test_random_bands (rand, width, height) };
+      const guint first = i % 2; /* without the blur, or with it */
+      g_autoptr (SbEditList) before = sb_edit_list_new (edits + first, 1 - first);
+      g_autoptr (SbEditList) list = sb_edit_list_new (edits + first, 2 - first);
+      g_autoptr (SbImage) input = sb_reference_fold (image, before, 16, &srgb);
+      g_autoptr (SbImage) from = sb_reference_fold (input, NULL, depth, &srgb);
+      g_autoptr (SbImage) to = sb_reference_fold (image, list, depth, &srgb);
+      g_autoptr (GError) error = NULL;
+      SbBandsMeasure measure;
+      guint64 n_before = 0, n_after = 0;
+      double sum = 0;
+
+      if (sb_edit_is_identity (&edits[1]))
+        continue;
+      load (engine, image);
+      render (engine, list, g_rand_boolean (rand) ? list->n_edits - 1 : 0);
+      g_assert_true (sb_engine_measure_edit (engine, &measure, NULL, &error));
+      g_assert_no_error (error);
+
+      sb_reference_count_bands ((const guint16 *)(const void *)sb_image_get_pixels (input), width,
+                                height, &edits[1], &n_before, &n_after);
+      g_assert_cmpfloat (measure.kept, ==, n_before > 0 ? (double)n_after / (double)n_before : 1.0);
+      for (gsize k = 0; k < 4 * n; k++)
+        if (k % 4 != 3)
+          {
+            const guint8 *a = sb_image_get_pixels (from), *b = sb_image_get_pixels (to);
+            const double d = depth == 8 ? (double)a[k] - b[k]
+                                        : (double)((const guint16 *)(const void *)a)[k]
+                                              - ((const guint16 *)(const void *)b)[k];
+            sum += d * d;
+          }
+      const double peak = depth == 8 ? 255 : 65535;
+      assert_close (measure.psnr,
+                    sum > 0 ? 10 * log10 (peak * peak / (sum / (3.0 * (double)n))) : INFINITY);
+      if (!sb_test_in_share ())
+        return;
+    }
+
+  /* The last edit is another. */
+  g_autoptr (SbImage) image = random_picture (rand, 20);
+  const SbEdit blur = sb_test_blur (2, 1, FALSE);
+  g_autoptr (SbEditList) list = sb_edit_list_new (&blur, 1);
+  g_autoptr (GError) error = NULL;
+  SbBandsMeasure measure;
+
+  load (engine, image);
+  g_assert_false (sb_engine_measure_edit (engine, &measure, NULL, &error));
+  g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+  g_clear_error (&error);
+  render (engine, list, 0);
+  g_assert_false (sb_engine_measure_edit (engine, &measure, NULL, &error));
+  g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+}
+
+static void
+test_on_host (void)
+{
+  without_subbands = TRUE;
+  test_subbands ();
+  test_read_subbands ();
+  test_subbands_refused ();
+  test_measure_edit ();
+  without_subbands = FALSE;
+}
+
 static void
 add (const char *prefix, const char *name, GTestFunc func)
 {
@@ -669,4 +1056,10 @@ sb_suite_add (const char *prefix, SbDevice device)
   add (prefix, "pick-outside", test_pick_outside);
   add (prefix, "serial", test_serial);
   add (prefix, "profile", test_profile);
+  add (prefix, "bands", test_bands);
+  add (prefix, "read-subbands", test_read_subbands);
+  add (prefix, "subbands", test_subbands);
+  add (prefix, "subbands-refused", test_subbands_refused);
+  add (prefix, "measure-edit", test_measure_edit);
+  add (prefix, "subbands-on-host", test_on_host);
 }
