@@ -5,12 +5,14 @@
 #include "sb-edit-panel.h"
 
 #include "sb-edit-group.h"
+#include "sb-subband-panel.h"
 
 struct _SbEditPanel
 {
   GtkWidget parent_instance;
 
-  SbEditGroup *groups[SB_N_EDIT_KINDS];
+  SbEditGroup *blur;
+  SbSubbandPanel *bands;
   GtkBox *box;
 };
 
@@ -64,14 +66,12 @@ sb_edit_panel_init (SbEditPanel *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
 
-  for (guint kind = 0; kind < SB_N_EDIT_KINDS; kind++)
-    {
-      GtkWidget *group = sb_edit_group_new ((SbEditKind)kind);
-
-      self->groups[kind] = SB_EDIT_GROUP (group);
-      g_signal_connect_swapped (group, "changed", G_CALLBACK (group_changed_cb), self);
-      gtk_box_append (self->box, group);
-    }
+  self->blur = SB_EDIT_GROUP (sb_edit_group_new (SB_EDIT_BLUR));
+  self->bands = SB_SUBBAND_PANEL (sb_subband_panel_new ());
+  g_signal_connect_swapped (self->blur, "changed", G_CALLBACK (group_changed_cb), self);
+  g_signal_connect_swapped (self->bands, "changed", G_CALLBACK (group_changed_cb), self);
+  gtk_box_append (self->box, GTK_WIDGET (self->blur));
+  gtk_box_append (self->box, GTK_WIDGET (self->bands));
 }
 
 void
@@ -79,8 +79,15 @@ sb_edit_panel_set_document (SbEditPanel *self, SbDocument *document)
 {
   g_return_if_fail (SB_IS_EDIT_PANEL (self));
 
-  for (guint kind = 0; kind < SB_N_EDIT_KINDS; kind++)
-    sb_edit_group_set_document (self->groups[kind], document);
+  sb_edit_group_set_document (self->blur, document);
+}
+
+void
+sb_edit_panel_set_model (SbEditPanel *self, SbSubbandModel *model)
+{
+  g_return_if_fail (SB_IS_EDIT_PANEL (self));
+
+  sb_subband_panel_set_model (self->bands, model);
 }
 
 gboolean
@@ -92,9 +99,10 @@ sb_edit_panel_step (SbEditPanel *self, const char *control, double delta)
 
   if (g_strv_length (names) != 2)
     return FALSE;
-  for (guint kind = 0; kind < SB_N_EDIT_KINDS; kind++)
-    if (g_str_equal (sb_edit_class ((SbEditKind)kind)->key, names[0]))
-      return sb_edit_group_step (self->groups[kind], names[1], delta);
+  if (g_str_equal (sb_edit_class (SB_EDIT_BLUR)->key, names[0]))
+    return sb_edit_group_step (self->blur, names[1], delta);
+  if (g_str_equal (sb_edit_class (SB_EDIT_BANDS)->key, names[0]))
+    return sb_subband_panel_step (self->bands, names[1], delta);
   return FALSE;
 }
 
@@ -103,8 +111,8 @@ sb_edit_panel_reset (SbEditPanel *self)
 {
   g_return_if_fail (SB_IS_EDIT_PANEL (self));
 
-  for (guint kind = 0; kind < SB_N_EDIT_KINDS; kind++)
-    sb_edit_group_reset (self->groups[kind]);
+  sb_edit_group_reset (self->blur);
+  sb_subband_panel_reset (self->bands);
 }
 
 gboolean
@@ -112,10 +120,7 @@ sb_edit_panel_can_reset (SbEditPanel *self)
 {
   g_return_val_if_fail (SB_IS_EDIT_PANEL (self), FALSE);
 
-  for (guint kind = 0; kind < SB_N_EDIT_KINDS; kind++)
-    if (sb_edit_group_can_reset (self->groups[kind]))
-      return TRUE;
-  return FALSE;
+  return sb_edit_group_can_reset (self->blur) || sb_subband_panel_can_reset (self->bands);
 }
 
 void
@@ -123,6 +128,6 @@ sb_edit_panel_forget (SbEditPanel *self)
 {
   g_return_if_fail (SB_IS_EDIT_PANEL (self));
 
-  for (guint kind = 0; kind < SB_N_EDIT_KINDS; kind++)
-    sb_edit_group_forget (self->groups[kind]);
+  sb_edit_group_forget (self->blur);
+  sb_subband_panel_forget (self->bands);
 }

@@ -4,7 +4,7 @@
 
 #include <gtk/gtk.h>
 
-#include "sb-document.h"
+#include "sb-subband-model.h"
 
 G_BEGIN_DECLS
 
@@ -14,6 +14,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (SbEditPanel, sb_edit_panel, SB, EDIT_PANEL, GtkWidget)
 
 void sb_edit_panel_set_document (SbEditPanel *self, SbDocument *document);
+/* The subbands' part follows it; NULL: the window goes. */
+void sb_edit_panel_set_model (SbEditPanel *self, SbSubbandModel *model);
 /* control: "blur.radius"; delta: in steps of the parameter. FALSE: there is no such control. */
 gboolean sb_edit_panel_step (SbEditPanel *self, const char *control, double delta);
 void sb_edit_panel_reset (SbEditPanel *self);

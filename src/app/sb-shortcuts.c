@@ -65,6 +65,8 @@ static const Shortcut shortcuts[] = {
   { HIDDEN, NULL, NULL, "win.pan((0.125, 0.0))", "<Control>Right" },
   { HIDDEN, NULL, NULL, "win.pan((0.0, -0.125))", "<Control>Up" },
   { HIDDEN, NULL, NULL, "win.pan((0.0, 0.125))", "<Control>Down" },
+  { GLOBAL, NULL, N_ ("Show or hide the subbands"), "win.subbands", "F9" },
+  { LISTED, NULL, N_ ("Select another band, on the subbands"), NULL, "Left Right Up Down" },
   { GLOBAL, NULL, N_ ("Show or hide the panel"), "win.panel", "F8" },
   { GLOBAL, NULL, N_ ("Fullscreen"), "win.fullscreen", "F11" },
 

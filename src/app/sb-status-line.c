@@ -15,6 +15,7 @@ struct _SbStatusLine
   SbDocument *document;
   SbCanvas *canvas;
   double x, y;   /* the picture's point under the pointer */
+  char *text;    /* in place of that, or NULL */
   guint busy_id; /* work that takes long is named */
   guint figures_id;
   gboolean slow;
@@ -87,7 +88,10 @@ follow_point (SbStatusLine *self)
         text = g_strdup_printf (_ ("x %d  y %d  #%02x%02x%02x  %.0f %% opaque"), (int)self->x,
                                 (int)self->y, red, green, blue, rgba[3] * 100.0 / G_MAXUINT16);
     }
-  gtk_label_set_text (self->point, text == NULL ? "" : text);
+  if (self->text != NULL)
+    gtk_label_set_text (self->point, self->text);
+  else
+    gtk_label_set_text (self->point, text == NULL ? "" : text);
 }
 
 static void
@@ -218,12 +222,21 @@ sb_status_line_dispose (GObject *object)
 }
 
 static void
+sb_status_line_finalize (GObject *object)
+{
+  g_free (SB_STATUS_LINE (object)->text);
+
+  G_OBJECT_CLASS (sb_status_line_parent_class)->finalize (object);
+}
+
+static void
 sb_status_line_class_init (SbStatusLineClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   object_class->dispose = sb_status_line_dispose;
+  object_class->finalize = sb_status_line_finalize;
 
   gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
   gtk_widget_class_set_css_name (widget_class, "statusline");
@@ -296,4 +309,14 @@ sb_status_line_set_narrow (SbStatusLine *self, gboolean narrow)
 
   self->narrow = narrow;
   follow_device (self);
+}
+
+void
+sb_status_line_set_text (SbStatusLine *self, const char *text)
+{
+  g_return_if_fail (SB_IS_STATUS_LINE (self) && text != NULL);
+
+  g_free (self->text);
+  self->text = *text != '\0' ? g_strdup (text) : NULL;
+  follow_point (self);
 }

@@ -125,25 +125,25 @@ zoom_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
   double zoom = g_variant_get_double (parameter);
 
   if (isfinite (zoom) && zoom > 0)
-    sb_canvas_set_zoom (self->canvas, zoom);
+    sb_canvas_set_zoom (sb_window_get_active_canvas (self), zoom);
 }
 
 static void
 zoom_in_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
 {
-  sb_canvas_zoom_in (((SbWindow *)user_data)->canvas);
+  sb_canvas_zoom_in (sb_window_get_active_canvas (user_data));
 }
 
 static void
 zoom_out_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
 {
-  sb_canvas_zoom_out (((SbWindow *)user_data)->canvas);
+  sb_canvas_zoom_out (sb_window_get_active_canvas (user_data));
 }
 
 static void
 fit_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
 {
-  sb_canvas_fit (((SbWindow *)user_data)->canvas);
+  sb_canvas_fit (sb_window_get_active_canvas (user_data));
 }
 
 static void
@@ -154,7 +154,7 @@ pan_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
 
   g_variant_get (parameter, "(dd)", &dx, &dy);
   if (isfinite (dx) && isfinite (dy))
-    sb_canvas_pan (self->canvas, dx, dy);
+    sb_canvas_pan (sb_window_get_active_canvas (self), dx, dy);
 }
 
 static void
@@ -175,6 +175,29 @@ static void
 panel_cb (GSimpleAction *action, GVariant *value, gpointer user_data)
 {
   sb_window_set_panel (user_data, g_variant_get_boolean (value));
+}
+
+static void
+subbands_cb (GSimpleAction *action, GVariant *value, gpointer user_data)
+{
+  sb_window_set_subbands (user_data, g_variant_get_boolean (value));
+}
+
+static void
+subbands_layout_cb (GSimpleAction *action, GVariant *value, gpointer user_data)
+{
+  SbWindow *self = user_data;
+
+  if (sb_window_set_subbands_layout (self, g_variant_get_string (value, NULL)))
+    sb_window_update_actions (self);
+}
+
+static void
+subbands_link_cb (GSimpleAction *action, GVariant *value, gpointer user_data)
+{
+  SbWindow *self = user_data;
+
+  g_object_set (self->subbands, "linked", g_variant_get_boolean (value), NULL);
 }
 
 static void
@@ -237,6 +260,12 @@ static const GActionEntry entries[] = {
   { .name = "compare", .state = "false", .change_state = compare_cb },
   { .name = "animate", .state = "false", .change_state = animate_cb },
   { .name = "panel", .state = "false", .change_state = panel_cb },
+  { .name = "subbands", .state = "false", .change_state = subbands_cb },
+  { .name = "subbands-layout",
+    .parameter_type = "s",
+    .state = "'beside'",
+    .change_state = subbands_layout_cb },
+  { .name = "subbands-link", .state = "true", .change_state = subbands_link_cb },
   { .name = "fullscreen", .state = "false", .change_state = fullscreen_cb },
   { .name = "cancel", .activate = cancel_cb },
   { .name = "menu", .activate = menu_cb },
@@ -267,6 +296,7 @@ void
 sb_window_update_actions (SbWindow *self)
 {
   gboolean has_picture, can_undo, can_redo, can_apply, busy, exporting, comparing, animating;
+  gboolean linked;
   g_autofree char *edits = NULL;
   g_autofree char *error = NULL;
 
@@ -295,6 +325,12 @@ sb_window_update_actions (SbWindow *self)
   update (self, "animate", has_picture, g_variant_new_boolean (animating));
   update (self, "panel", has_picture,
           g_variant_new_boolean (adw_flap_get_reveal_flap (self->flap)));
+  update (self, "subbands", has_picture,
+          g_variant_new_boolean (sb_subband_model_get_visible (self->model)));
+  update (self, "subbands-layout", has_picture,
+          g_variant_new_string (sb_window_get_subbands_layout (self)));
+  g_object_get (self->subbands, "linked", &linked, NULL);
+  update (self, "subbands-link", has_picture, g_variant_new_boolean (linked));
   update (self, "fullscreen", TRUE,
           g_variant_new_boolean (gtk_window_is_fullscreen (GTK_WINDOW (self))));
   update (self, "busy", FALSE, g_variant_new_boolean (busy));

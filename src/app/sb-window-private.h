@@ -6,9 +6,18 @@
 #include "sb-edit-panel.h"
 #include "sb-start-page.h"
 #include "sb-status-line.h"
+#include "sb-subband-view.h"
 #include "sb-window.h"
 
 G_BEGIN_DECLS
+
+/* Where the subbands stand: after the photo, before it, or in its place. */
+typedef enum
+{
+  SB_SUBBANDS_BESIDE,
+  SB_SUBBANDS_BEFORE,
+  SB_SUBBANDS_ALONE,
+} SbSubbandsLayout;
 
 /* Shared by the files of the window. */
 struct _SbWindow
@@ -17,6 +26,8 @@ struct _SbWindow
 
   SbDocument *document;
   GSettings *settings;
+  SbSubbandModel *model;
+  SbSubbandsLayout subbands_layout;
   GCancellable *load; /* of the load on its way, or NULL */
   guint loading_id;   /* the spinner comes late */
   guint leave_id;     /* the button that leaves fullscreen goes */
@@ -50,7 +61,10 @@ struct _SbWindow
   GtkStack *pages;
   SbStartPage *start;
   AdwFlap *flap;
+  GtkPaned *canvases;
   SbCanvas *canvas;
+  SbSubbandView *subbands;
+  GtkWidget *subbands_button;
   SbEditPanel *panel;
   GtkProgressBar *progress;
   GtkWidget *loading;
@@ -72,6 +86,18 @@ void sb_window_set_panel (SbWindow *self, gboolean shown);
 void sb_window_add_actions (SbWindow *self);
 /* The one function that sets the enabled and the state of every action. */
 void sb_window_update_actions (SbWindow *self);
+
+/* sb-window-subbands.c */
+void sb_window_connect_subbands (SbWindow *self);
+void sb_window_close_subbands (SbWindow *self);
+/* The layout has changed. */
+void sb_window_follow_subbands (SbWindow *self);
+void sb_window_set_subbands (SbWindow *self, gboolean shown);
+/* "beside", "before", "alone"; FALSE: none of these. */
+gboolean sb_window_set_subbands_layout (SbWindow *self, const char *name);
+const char *sb_window_get_subbands_layout (SbWindow *self);
+/* That the keys and actions for zoom and pan mean. */
+SbCanvas *sb_window_get_active_canvas (SbWindow *self);
 
 /* sb-window-files.c */
 void sb_window_open (SbWindow *self);

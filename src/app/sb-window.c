@@ -226,6 +226,7 @@ follow_layout (SbWindow *self)
   gtk_widget_set_visible (GTK_WIDGET (self->status), has_picture && !fullscreen);
   gtk_widget_set_visible (self->history, has_picture && !self->narrow);
   gtk_widget_set_visible (self->compare, has_picture && !self->narrow);
+  gtk_widget_set_visible (self->subbands_button, has_picture && !self->narrow);
   gtk_widget_set_visible (self->panel_button, has_picture && !self->narrow);
   gtk_widget_set_visible (self->export, has_picture);
   gtk_action_bar_set_revealed (self->bottom, has_picture && self->narrow && !fullscreen);
@@ -257,6 +258,7 @@ fold_cb (gpointer user_data)
   /* What covers the picture comes when it is asked for. */
   adw_flap_set_reveal_flap (self->flap, !self->narrow && self->panel_wanted);
   follow_layout (self);
+  sb_window_follow_subbands (self);
   sb_window_update_actions (self);
   return G_SOURCE_REMOVE;
 }
@@ -536,6 +538,7 @@ sb_window_dispose (GObject *object)
   if (self->document != NULL)
     {
       g_signal_handlers_disconnect_by_data (self->document, self);
+      sb_window_close_subbands (self);
       sb_canvas_set_document (self->canvas, NULL);
       sb_edit_panel_set_document (self->panel, NULL);
       sb_status_line_set_document (self->status, NULL);
@@ -573,6 +576,7 @@ sb_window_class_init (SbWindowClass *klass)
   g_type_ensure (SB_TYPE_EDIT_PANEL);
   g_type_ensure (SB_TYPE_START_PAGE);
   g_type_ensure (SB_TYPE_STATUS_LINE);
+  g_type_ensure (SB_TYPE_SUBBAND_VIEW);
 
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/softbox/Softbox/window.ui");
@@ -597,6 +601,9 @@ sb_window_class_init (SbWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, SbWindow, start);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, flap);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, canvas);
+  gtk_widget_class_bind_template_child (widget_class, SbWindow, canvases);
+  gtk_widget_class_bind_template_child (widget_class, SbWindow, subbands);
+  gtk_widget_class_bind_template_child (widget_class, SbWindow, subbands_button);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, panel);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, progress);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, loading);
@@ -657,10 +664,11 @@ sb_window_new (SbApplication *application, SbDevice device)
     gtk_window_maximize (GTK_WINDOW (self));
 
   budget_cb (self);
-  sb_window_add_actions (self);
-  connect_document (self);
   sb_canvas_set_document (self->canvas, self->document);
   sb_edit_panel_set_document (self->panel, self->document);
+  sb_window_connect_subbands (self);
+  sb_window_add_actions (self);
+  connect_document (self);
   sb_status_line_set_canvas (self->status, self->canvas);
   sb_status_line_set_document (self->status, self->document);
   sb_window_accept_drops (self);
