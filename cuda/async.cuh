@@ -32,6 +32,32 @@ sb_copy_8 (uint2 *to, const void *from)
 #endif
 }
 
+/* The same of 4 bytes. */
+__device__ __forceinline__ void
+sb_copy_4 (uint32_t *to, const void *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(sb_shared_address (to)),
+               "l"(__cvta_generic_to_global (from))
+               : "memory");
+#else
+  *to = __ldg ((const uint32_t *)from);
+#endif
+}
+
+/* The same of 16 bytes. */
+__device__ __forceinline__ void
+sb_copy_16 (void *to, const void *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sb_shared_address (to)),
+               "l"(__cvta_generic_to_global (from))
+               : "memory");
+#else
+  *(uint4 *)to = __ldg ((const uint4 *)from);
+#endif
+}
+
 __device__ __forceinline__ void
 sb_commit_copies ()
 {
@@ -60,19 +86,32 @@ sb_bulk_init (uint64_t *barrier)
                : "memory");
 }
 
-/* One thread: `bytes`, a multiple of 16 between addresses that are, to shared memory. */
+/* One thread: what follows brings `bytes` in all. */
 __device__ __forceinline__ void
-sb_bulk_load (void *to, const void *from, uint32_t bytes, uint64_t *barrier)
+sb_bulk_expect (uint32_t bytes, uint64_t *barrier)
 {
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sb_shared_address (barrier)),
       "r"(bytes)
       : "memory");
+}
+
+__device__ __forceinline__ void
+sb_bulk_ask (void *to, const void *from, uint32_t bytes, uint64_t *barrier)
+{
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
           "r"(sb_shared_address (to)),
       "l"(__cvta_generic_to_global (from)), "r"(bytes), "r"(sb_shared_address (barrier))
       : "memory");
+}
+
+/* One thread: `bytes`, a multiple of 16 between addresses that are, to shared memory. */
+__device__ __forceinline__ void
+sb_bulk_load (void *to, const void *from, uint32_t bytes, uint64_t *barrier)
+{
+  sb_bulk_expect (bytes, barrier);
+  sb_bulk_ask (to, from, bytes, barrier);
 }
 
 /* Every thread, after the barrier's initialisation is known to it. */

@@ -27,6 +27,8 @@ sb_cuda_blur_prepare (SbCudaLimits *limits, int device)
   if (status == cudaSuccess)
     status = sb_cuda_march_prepare (limits);
   if (status == cudaSuccess)
+    status = sb_cuda_fused_prepare (limits);
+  if (status == cudaSuccess)
     status = sb_cuda_small_prepare (limits);
   return status;
 }
@@ -46,22 +48,28 @@ pad_of (const SbCudaBlur *b)
   return (b->radius + 1 + 3) / 4 * 4;
 }
 
-/* Columns are stored a pitch apart that spreads neighbouring columns over the banks. Segments may
- * start up to three samples early; a thread reads a chunk more than the window behind a line. */
+/* Segments may start up to three samples early; a thread reads a chunk more than the window behind
+ * a line. */
 static int
-pitch_of (const SbCudaBlur *b, int len, int lines)
+pitch_of (const SbCudaBlur *b, int len)
 {
-  const int want = lines > 1 ? 16 / lines : 0;
-  return (2 * pad_of (b) + SB_CHUNK + len + 3 + 15) / 16 * 16 + want;
+  return (2 * pad_of (b) + SB_CHUNK + len + 3 + 15) / 16 * 16;
+}
+
+/* Rows of bytes in linear light decode them by a table. */
+static size_t
+table_bytes (const SbCudaBlur *b)
+{
+  return b->linear && b->source.depth == 8 ? SB_ROW_TABLE : 0;
 }
 
 /* Windows of more chunks than this are summed by prefixes over warps. */
 #define MAX_SUMMED_CHUNKS 14
 
 static int
-scans (const SbCudaBlur *b, int chunk)
+scans (const SbCudaBlur *b)
 {
-  return 2 * b->radius + 1 > MAX_SUMMED_CHUNKS * chunk;
+  return 2 * b->radius + 1 > MAX_SUMMED_CHUNKS * SB_CHUNK;
 }
 
 /* The cheapest way to filter lines of `length` with passes of this reach: pixels computed, more
@@ -71,24 +79,20 @@ plan_lines (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, int l
             int halo, SbPlan *best)
 {
   best->cost = 0;
-  const int window = 2 * b->radius + 1;
-  const int plain = !vertical && b->fraction == 0 && b->passes > 1 && sb_plain_source (b);
-  const int chunk = plain && window > SB_SHORT_CHUNK && window <= 3 * SB_SHORT_CHUNK
-                        ? SB_SHORT_CHUNK
-                        : SB_CHUNK;
-  const int most = vertical ? SB_COLUMN_THREADS : SB_ROW_THREADS (chunk);
-  const int resident = vertical ? 2 * SB_COLUMN_THREADS : 3 * most;
-  const int unit = chunk * (vertical && !scans (b, chunk) ? 16 : 32);
-  for (int lines = vertical ? 8 : 1; lines >= 1; lines /= 2)
+  const int most = vertical ? SB_COLUMN_THREADS : SB_ROW_THREADS;
+  const int resident = vertical ? SB_COLUMN_BLOCKS * SB_COLUMN_THREADS : SB_ROW_BLOCKS * most;
+  for (int lines = vertical ? 4 : 1; lines >= 1; lines /= 2)
     for (int segments = 1; segments <= 256; segments = segments < 8 ? segments + 1 : segments * 2)
       {
+        const int unit = SB_CHUNK * (lines > 1 ? 16 : 32); /* whole warps of all lines */
         const int keep = ((wanted + segments - 1) / segments + 15) / 16 * 16;
         const int len = keep + 2 * halo + 3 < length ? keep + 2 * halo + 3 : length;
-        int threads = (len + unit - 1) / unit * unit / chunk * lines;
+        int threads = (len + unit - 1) / unit * unit / SB_CHUNK * lines;
         threads = (threads + 31) / 32 * 32;
         if (threads > most || threads % lines != 0)
           continue;
-        const size_t shared = shared_bytes (threads, lines, pitch_of (b, len, lines));
+        const size_t shared
+            = shared_bytes (threads, lines, pitch_of (b, len)) + (vertical ? 0 : table_bytes (b));
         if (shared + 1280 > limits->shared_per_block)
           continue;
         int blocks = (int)(limits->shared_per_multiprocessor / (shared + 1024));
@@ -97,14 +101,14 @@ plan_lines (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, int l
         if (blocks < 1)
           continue;
         const double busy = (double)blocks * threads;
-        double cost = (double)segments * threads / lines * chunk;
+        double cost = (double)segments * threads / lines * SB_CHUNK;
         cost *= 1.0 + 300.0 / busy;
         if (blocks < 2)
           cost *= 1.3; /* nothing computes while it waits for memory */
-        if (vertical && lines < 8)
-          cost *= lines == 4 ? 1.05 : lines == 2 ? 1.2 : 3.0;
+        if (vertical && lines < 4)
+          cost *= lines == 2 ? 1.1 : 3.0;
         if (best->cost == 0 || cost < best->cost)
-          *best = (SbPlan){ chunk, threads, lines, segments, keep, halo, shared, cost };
+          *best = (SbPlan){ threads, lines, segments, keep, halo, shared, cost };
       }
   return best->cost > 0;
 }
@@ -115,20 +119,29 @@ window_of (const SbCudaBlur *b, int any, SbWindow *w, int *method)
 {
   const uint32_t width = 2 * (uint32_t)b->radius + 1;
   const int fraction = b->fraction != 0 || any;
-  const uint32_t divisor = fraction ? 8 * width + (uint32_t)b->fraction : width;
+  const uint32_t divisor = fraction ? 16 * width + 2 * (uint32_t)b->fraction : width;
   uint32_t log = 0;
   while (divisor >> (log + 1) != 0)
     log++;
   /* The factor is below 2^32: a power of two takes a shift less. */
   const uint32_t shift = (divisor & (divisor - 1)) == 0 && log > 0 ? log - 1 : log;
+  const uint64_t unit = (uint64_t)1 << (32 + shift);
 
   memset (w, 0, sizeof *w);
   w->radius = b->radius;
   w->fraction = b->fraction;
   w->mirror = b->mirror;
   w->shift = shift;
-  w->magic = (uint32_t)((((uint64_t)1 << (32 + shift)) + divisor - 1) / divisor);
-  w->half = fraction ? divisor : (uint32_t)b->radius;
+  w->magic = (uint32_t)((unit + divisor - 1) / divisor);
+  w->half = divisor / 2;
+  /* A factor that is too large errs most for the largest sum below a step. Where that reaches the
+   * step, the factor that is too small and a sum larger by one are exact. */
+  const uint64_t largest = (uint64_t)divisor * 65535 - 1;
+  if (largest * w->magic / unit != 65534)
+    {
+      w->magic = (uint32_t)(unit / divisor);
+      w->half++;
+    }
   w->inverse = (float)(1.0 / width);
   w->inverse_byte = (float)(257.0 / width);
   w->inverse_to_8 = (float)(1.0 / (257.0 * width));
@@ -170,6 +183,8 @@ sb_cuda_blur_needs (const SbCudaLimits *limits, const SbCudaBlur *b)
 {
   Direction d = {};
   int needs = 0;
+  if (sb_cuda_fused_can (limits, b))
+    return 0;
   const int march = sb_cuda_march_can (limits, b);
   if (march && sb_cuda_march_passes (limits, b) < b->passes)
     needs |= SB_CUDA_NEEDS_SECOND;
@@ -194,6 +209,8 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
   job.work_stride = b->work_stride;
   window_of (b, 0, &job.window, &method);
   job.bulk = limits->bulk;
+  if (sb_cuda_fused_can (limits, b))
+    return sb_cuda_fused (limits, b, &job.window, method, stream);
 
   for (int vertical = 0; vertical < 2; vertical++)
     {
@@ -211,12 +228,11 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
       job.halo = d.plan.halo;
       job.keep = d.plan.keep;
       job.lines = d.plan.lines;
-      job.log_lines = d.plan.lines >= 8 ? 3 : d.plan.lines / 2;
       {
         const int len
             = job.keep + 2 * job.halo + 3 < job.length ? job.keep + 2 * job.halo + 3 : job.length;
         job.pad = pad_of (b);
-        job.pitch = pitch_of (b, len, job.lines);
+        job.pitch = pitch_of (b, len);
       }
       if (vertical)
         {
@@ -250,7 +266,8 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
         }
 
       job.vertical = vertical;
-      job.scan = !d.small && scans (b, d.plan.chunk);
+      job.table = vertical ? 0 : table_bytes (b);
+      job.scan = !d.small && scans (b);
       for (int launch = 0; launch < d.launches; launch++)
         {
           job.from_source = fresh;

@@ -25,13 +25,14 @@ struct SbJob
   int halo;        /* samples before and after a segment's kept part */
   int keep;        /* samples a segment keeps */
   int segments;
-  int lines, log_lines; /* a block; a power of two */
-  int pitch;            /* pixels from line to line in shared memory */
-  int pad;              /* of them before a line's first; a multiple of 4 */
-  int groups;           /* of columns: blocks of a segment */
-  int cluster;          /* blocks of a cluster */
-  int scan;             /* long windows */
-  int bulk;             /* the device copies in bulk */
+  int lines;    /* a block: 1, 2 or 4 */
+  int pitch;    /* pixels of a line in shared memory */
+  int pad;      /* of them before a line's first; a multiple of 4 */
+  int groups;   /* of columns: blocks of a segment */
+  int cluster;  /* blocks of a cluster */
+  int scan;     /* long windows */
+  int bulk;     /* the device copies in bulk */
+  size_t table; /* rows: shared memory before the lines' */
   int from_source, to_target;
   int vertical;
   const char *in;
@@ -39,20 +40,23 @@ struct SbJob
   size_t work_stride;
 };
 
-/* How lines are cut; chunk is the number of pixels a thread has. */
+/* How lines are cut. */
 struct SbPlan
 {
-  int chunk, threads, lines, segments, keep, halo;
+  int threads, lines, segments, keep, halo;
   size_t shared;
   double cost;
 };
 
-/* Chunks: short ones for rows and windows that are a little more than one or two of them. Threads a
- * block at most: bounds of the kernels' registers. */
-#define SB_CHUNK              21
-#define SB_SHORT_CHUNK        15
-#define SB_ROW_THREADS(chunk) ((chunk) == SB_SHORT_CHUNK ? 416 : 320)
-#define SB_COLUMN_THREADS     512
+/* Pixels of a line that a thread has, and threads a block and blocks a multiprocessor at most:
+ * bounds of the kernels' registers. */
+#define SB_CHUNK          21
+#define SB_ROW_THREADS    288
+#define SB_ROW_BLOCKS     3
+#define SB_COLUMN_THREADS 384
+#define SB_COLUMN_BLOCKS  2
+/* Of rows that are decoded from bytes. */
+#define SB_ROW_TABLE ((size_t)16384)
 
 /* Pixels that are bytes and stay so until the first pass has summed them. */
 __host__ __device__ static inline int
@@ -76,6 +80,12 @@ cudaError_t sb_cuda_columns (SbJob *job, const SbPlan *plan, int method, cudaStr
 cudaError_t sb_cuda_small_prepare (const SbCudaLimits *limits);
 /* All of the job's lines at once, without segments. */
 cudaError_t sb_cuda_small (const SbJob *job, cudaStream_t stream);
+
+/* Whether one kernel does all of this blur. */
+int sb_cuda_fused_can (const SbCudaLimits *limits, const SbCudaBlur *b);
+cudaError_t sb_cuda_fused_prepare (const SbCudaLimits *limits);
+cudaError_t sb_cuda_fused (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *window,
+                           int method, cudaStream_t stream);
 
 cudaError_t sb_cuda_march_prepare (const SbCudaLimits *limits);
 int sb_cuda_march_can (const SbCudaLimits *limits, const SbCudaBlur *b);

@@ -4,85 +4,144 @@
 #include "blur.cuh"
 #include "pixel.cuh"
 
-/* Columns: a block filters a few neighbouring ones, or a segment of them, in shared memory. Eight
- * columns of bytes fill a sector of 32 bytes; where devices have clusters the blocks of one join
- * their columns so that whole sectors are written. */
+/* Columns: a block filters a few neighbouring ones, or a segment of them, in shared memory, where
+ * they lie as in the picture, row by row. Eight columns of bytes fill a sector of 32 bytes; where
+ * devices have clusters the blocks of one join their columns so that whole sectors are written. */
 
 extern __shared__ uint4 column_memory[];
 
 /* Ends with a barrier. */
+template <int LINES>
 __device__ __forceinline__ void
 load_columns (const SbJob &job, uint2 *pixels, int x0, int lines, int start, int len)
 {
-  const int n = len << job.log_lines, mask = job.lines - 1;
   if (job.from_source)
     {
 #pragma unroll 4
-      for (int i = threadIdx.x; i < n; i += blockDim.x)
+      for (int i = threadIdx.x; i < len * LINES; i += blockDim.x)
         {
-          const int column = i & mask, row = i >> job.log_lines;
-          pixels[column * job.pitch + row] = column < lines
-                                                 ? sb_load_work (job.blur, x0 + column, start + row)
-                                                 : make_uint2 (0, 0);
+          const int column = i % LINES, row = i / LINES;
+          pixels[i] = column < lines ? sb_load_work (job.blur, x0 + column, start + row)
+                                     : make_uint2 (0, 0);
         }
     }
   else
     {
-      /* Rows of the work picture end in room to spare: columns beyond the last exist. */
-      const char *from = job.in + (size_t)start * job.work_stride + 8 * (size_t)x0;
-      const int column = threadIdx.x & mask;
-      const int step = blockDim.x >> job.log_lines;
-      uint2 *to = pixels + column * job.pitch;
-      from += 8 * min (column, job.last - 1 - x0);
-      for (int row = threadIdx.x >> job.log_lines; row < len; row += step)
-        sb_copy_8 (to + row, from + (size_t)row * job.work_stride);
+      /* Columns beyond the last are copies of others; rows are written in pairs of pixels. */
+      const char *from = job.in + (size_t)start * job.work_stride;
+      if (LINES == 1)
+        {
+          from += 8 * (size_t)min (x0, job.last - 1);
+#pragma unroll 4
+          for (int row = threadIdx.x; row < len; row += blockDim.x)
+            sb_copy_8 (pixels + row, from + (size_t)row * job.work_stride);
+        }
+      else
+        {
+          const int half = threadIdx.x % (LINES / 2);
+          from += 16 * (size_t)min (x0 / 2 + half, (job.last - 1) / 2);
+          const int step = blockDim.x / (LINES / 2);
+          uint2 *to = pixels + 2 * half;
+#pragma unroll 4
+          for (int row = threadIdx.x / (LINES / 2); row < len; row += step)
+            sb_copy_16 (to + row * LINES, from + (size_t)row * job.work_stride);
+        }
       sb_commit_copies ();
       sb_wait_copies<0> ();
     }
   __syncthreads ();
 }
 
+/* A pixel of 4 bytes. */
+static __device__ __noinline__ uint32_t
+finish_one (const SbCudaBlur &b, int x, int y, uint2 p)
+{
+  return sb_finish (b, x, y, p).x;
+}
+
 #if SB_HAS_BULK
 
-__device__ __forceinline__ uint2
-load_of_block (const uint2 *mine, uint32_t rank)
+__device__ __forceinline__ uint32_t
+address_of_block (const void *mine, uint32_t rank)
 {
   uint32_t there;
-  uint2 p;
   asm("mapa.shared::cluster.u32 %0, %1, %2;"
       : "=r"(there)
       : "r"(sb_shared_address (mine)), "r"(rank));
+  return there;
+}
+
+__device__ __forceinline__ uint2
+load_of_block (uint32_t address)
+{
+  uint2 p;
   asm volatile("ld.shared::cluster.v2.u32 {%0, %1}, [%2];"
                : "=r"(p.x), "=r"(p.y)
-               : "r"(there)
+               : "r"(address)
                : "memory");
   return p;
 }
 
-/* The columns of all blocks of the cluster, 8 from x0 on; a block writes its share of the rows. */
+/* The columns of all blocks of the cluster, 8 from x0 on: each block makes its bytes and then
+ * writes whole sectors of a share of the rows, of which it fetches what the others have made.
+ * `pixels` is the first of n rows from y0 on, `bytes` the memory that then holds rows of LINES
+ * words. */
+template <int C, int LINES>
 __device__ __forceinline__ void
-store_joined (const SbJob &job, const uint2 *pixels, int x0, uint32_t rank, int y0, int n)
+store_joined (const SbJob &job, const uint2 *pixels, uint32_t *bytes, int x0, uint32_t rank, int y0,
+              int n)
 {
+  enum
+  {
+    ROWS = (C + LINES - 1) / LINES, /* a thread, at most */
+    BLOCKS = 8 / LINES
+  };
   const SbCudaBlur &b = job.blur;
-  const int first = n * (int)rank / job.cluster, last = n * (int)(rank + 1) / job.cluster;
+  const bool plain = sb_plain_target (&b);
+  uint32_t v[ROWS][LINES];
+#pragma unroll
+  for (int u = 0; u < ROWS; u++)
+    {
+      const int row = u * blockDim.x + threadIdx.x;
+      if (row < n)
+#pragma unroll
+        for (int c = 0; c < LINES / 2; c++)
+          {
+            const uint4 two = ((const uint4 *)(pixels + row * LINES))[c];
+            const uint2 p = make_uint2 (two.x, two.y), q = make_uint2 (two.z, two.w);
+            const int x = x0 + (int)rank * LINES + 2 * c;
+            v[u][2 * c] = plain ? sb_pack_8 (p) | 0xff000000u : finish_one (b, x, y0 + row, p);
+            v[u][2 * c + 1]
+                = plain ? sb_pack_8 (q) | 0xff000000u : finish_one (b, x + 1, y0 + row, q);
+          }
+    }
+  __syncthreads ();
+#pragma unroll
+  for (int u = 0; u < ROWS; u++)
+    {
+      const int row = u * blockDim.x + threadIdx.x;
+      if (row < n)
+#pragma unroll
+        for (int c = 0; c < LINES / 2; c++)
+          ((uint2 *)bytes)[row * (LINES / 2) + c] = make_uint2 (v[u][2 * c], v[u][2 * c + 1]);
+    }
   asm volatile("barrier.cluster.arrive.release.aligned;\n"
                "barrier.cluster.wait.acquire.aligned;" ::
                    : "memory");
-  for (int i = 2 * first + threadIdx.x; i < 2 * last; i += blockDim.x)
+  const int first = n * (int)rank / BLOCKS, count = n * (int)(rank + 1) / BLOCKS - first;
+  const int half = threadIdx.x & 1;
+  char *to = (char *)b.target.pixels + (size_t)(y0 + first) * b.target.stride
+             + 4 * (size_t)(x0 + 4 * half);
+  /* Of the four columns that this thread joins. */
+  const uint32_t from0 = address_of_block (bytes + first * LINES, (uint32_t)half * (4 / LINES));
+  const uint32_t from1 = address_of_block (bytes + first * LINES + (LINES == 4 ? 2 : 0),
+                                           (uint32_t)half * (4 / LINES) + (LINES == 2 ? 1 : 0));
+#pragma unroll 4
+  for (int row = threadIdx.x >> 1; row < count; row += blockDim.x / 2)
     {
-      const int row = i >> 1, half = i & 1;
-      uint32_t v[4];
-#pragma unroll
-      for (int c = 0; c < 4; c++)
-        {
-          const int column = 4 * half + c;
-          const uint2 p = load_of_block (pixels + (column & (job.lines - 1)) * job.pitch + row,
-                                         (uint32_t)column >> job.log_lines);
-          v[c] = sb_pack_8 (p) | 0xff000000u;
-        }
-      *(uint4 *)((char *)b.target.pixels + (size_t)(y0 + row) * b.target.stride
-                 + 4 * (size_t)(x0 + 4 * half))
-          = make_uint4 (v[0], v[1], v[2], v[3]);
+      const uint2 p = load_of_block (from0 + 4 * LINES * (uint32_t)row);
+      const uint2 q = load_of_block (from1 + 4 * LINES * (uint32_t)row);
+      *(uint4 *)(to + (size_t)row * b.target.stride) = make_uint4 (p.x, p.y, q.x, q.y);
     }
   /* A block stays until all have read from it. */
   asm volatile("barrier.cluster.arrive.relaxed.aligned;\n"
@@ -93,33 +152,29 @@ store_joined (const SbJob &job, const uint2 *pixels, int x0, uint32_t rank, int 
 #endif
 
 /* After a barrier. */
+template <int LINES>
 __device__ __forceinline__ void
 store_columns (const SbJob &job, const uint2 *pixels, int x0, int lines, int y0, int n)
 {
   const SbCudaBlur &b = job.blur;
-  const int mask = job.lines - 1;
-  if (job.to_target && sb_plain_target (&b) && lines == job.lines && lines >= 4 && x0 >= b.x
+  if (LINES == 4 && job.to_target && sb_plain_target (&b) && lines == LINES && x0 >= b.x
       && x0 + lines <= b.x + b.width)
     {
-      /* Four columns a thread: 16 bytes. */
-      const int log = job.log_lines - 2, fours = job.lines / 4 - 1;
       char *to = (char *)b.target.pixels + (size_t)y0 * b.target.stride + 4 * (size_t)x0;
-      for (int i = threadIdx.x; i < n << log; i += blockDim.x)
+      for (int i = threadIdx.x; i < n; i += blockDim.x)
         {
-          const int column = 4 * (i & fours), row = i >> log;
           uint32_t v[4];
 #pragma unroll
           for (int c = 0; c < 4; c++)
-            v[c] = sb_pack_8 (pixels[(column + c) * job.pitch + row]) | 0xff000000u;
-          *(uint4 *)(to + (size_t)row * b.target.stride + 4 * column)
-              = make_uint4 (v[0], v[1], v[2], v[3]);
+            v[c] = sb_pack_8 (pixels[i * LINES + c % LINES]) | 0xff000000u;
+          *(uint4 *)(to + (size_t)i * b.target.stride) = make_uint4 (v[0], v[1], v[2], v[3]);
         }
       return;
     }
-  for (int i = threadIdx.x; i < n << job.log_lines; i += blockDim.x)
+  for (int i = threadIdx.x; i < n * LINES; i += blockDim.x)
     {
-      const int column = i & mask, row = i >> job.log_lines, x = x0 + column;
-      const uint2 p = pixels[column * job.pitch + row];
+      const int column = i % LINES, row = i / LINES, x = x0 + column;
+      const uint2 p = pixels[i];
       if (column >= lines)
         continue;
       if (!job.to_target)
@@ -129,68 +184,74 @@ store_columns (const SbJob &job, const uint2 *pixels, int x0, int lines, int y0,
     }
 }
 
-template <int C, int CHANNELS, int METHOD>
+template <int C, int CHANNELS, int METHOD, int LINES>
 __global__ void
-__launch_bounds__ (SB_COLUMN_THREADS, 2) column_kernel (const __grid_constant__ SbJob job)
+__launch_bounds__ (SB_COLUMN_THREADS, SB_COLUMN_BLOCKS)
+    column_kernel (const __grid_constant__ SbJob job)
 {
-  const int threads = blockDim.x / job.lines;
+  const int threads = blockDim.x / LINES;
   /* Neighbouring columns are neighbouring blocks: they share sectors of memory. */
   const int groups = job.groups;
   const int segment = (int)(blockIdx.x / (unsigned)groups);
-  const int x0 = job.first + (int)(blockIdx.x % (unsigned)groups) * job.lines;
-  const int lines = min (job.lines, job.last - x0);
+  const int x0 = job.first + (int)(blockIdx.x % (unsigned)groups) * LINES;
+  const int lines = min (LINES, job.last - x0);
   const int keep0 = job.begin + segment * job.keep;
   const int keep1 = min (keep0 + job.keep, job.end);
   const int start = max (keep0 - job.halo, 0);
-  const int mine = threadIdx.x / threads;
+  const int mine = threadIdx.x % LINES;
 
   SbLine line;
-  line.totals = column_memory + 16 * mine;
-  line.sums = column_memory + 16 * job.lines + (threads + 1) * mine;
-  line.thread = threadIdx.x - mine * threads;
+  line.totals = column_memory + mine;
+  line.sums = column_memory + 16 * LINES + mine;
+  line.thread = threadIdx.x / LINES;
   line.threads = threads;
   line.scan = job.scan;
   line.len = min (keep1 + job.halo, job.length) - start;
-  uint2 *pixels = (uint2 *)(column_memory + (16 + threads + 1) * job.lines);
-  pixels += job.pad;
-  line.pixels = pixels + mine * job.pitch;
+  uint2 *memory = (uint2 *)(column_memory + (16 + threads + 1) * LINES);
+  uint2 *pixels = memory + job.pad * LINES;
+  line.pixels = pixels + mine;
 
-  load_columns (job, pixels, x0, lines, start, line.len);
-  sb_line_pad (line, line.pixels, job.window);
-  SbSum<CHANNELS> own = sb_line_start<C, CHANNELS> (line, line.pixels);
+  load_columns<LINES> (job, pixels, x0, lines, start, line.len);
+  sb_line_pad<LINES> (line, line.pixels, job.window);
+  SbSum<CHANNELS> own = sb_line_start<C, CHANNELS, LINES> (line, line.pixels);
   for (int pass = 0; pass < job.passes; pass++)
-    sb_line_pass<C, CHANNELS, METHOD> (line, (const uint2 *)line.pixels, job.window, own);
+    sb_line_pass<C, CHANNELS, METHOD, LINES> (line, (const uint2 *)line.pixels, job.window, own);
   __syncthreads ();
 #if SB_HAS_BULK
-  if (job.cluster > 1)
+  if constexpr (LINES > 1)
     {
-      const uint32_t rank = blockIdx.x % (unsigned)job.cluster;
-      const int left = x0 - (int)rank * job.lines;
-      if (left >= job.blur.x && left + 8 <= job.blur.x + job.blur.width)
+      const uint32_t rank = blockIdx.x % (8u / LINES);
+      const int left = x0 - (int)rank * LINES;
+      if (job.cluster > 1 && left >= job.blur.x && left + 8 <= job.blur.x + job.blur.width)
         {
-          store_joined (job, pixels + (keep0 - start), left, rank, keep0, keep1 - keep0);
+          store_joined<C, LINES> (job, pixels + (keep0 - start) * LINES, (uint32_t *)memory, left,
+                                  rank, keep0, keep1 - keep0);
           return;
         }
     }
 #endif
-  store_columns (job, pixels + (keep0 - start), x0, lines, keep0, keep1 - keep0);
+  store_columns<LINES> (job, pixels + (keep0 - start) * LINES, x0, lines, keep0, keep1 - keep0);
 }
 
 typedef void (*ColumnKernel) (const SbJob);
 
-#define COLUMNS_OF(n)                                                                              \
+#define COLUMNS_OF(n, lines)                                                                       \
   {                                                                                                \
-    column_kernel<SB_CHUNK, n, SB_METHOD_FLOAT>, column_kernel<SB_CHUNK, n, SB_METHOD_WHOLE>,      \
-        column_kernel<SB_CHUNK, n, SB_METHOD_FRACTION>                                             \
+    column_kernel<SB_CHUNK, n, SB_METHOD_FLOAT, lines>,                                            \
+        column_kernel<SB_CHUNK, n, SB_METHOD_WHOLE, lines>,                                        \
+        column_kernel<SB_CHUNK, n, SB_METHOD_FRACTION, lines>                                      \
   }
 
-static const ColumnKernel columns[2][3] = { COLUMNS_OF (3), COLUMNS_OF (4) };
+/* By the number of lines: 1, 2, 4; channels; and method. */
+static const ColumnKernel columns[3][2][3] = { { COLUMNS_OF (3, 1), COLUMNS_OF (4, 1) },
+                                               { COLUMNS_OF (3, 2), COLUMNS_OF (4, 2) },
+                                               { COLUMNS_OF (3, 4), COLUMNS_OF (4, 4) } };
 
 cudaError_t
 sb_cuda_columns_prepare (const SbCudaLimits *limits)
 {
   cudaError_t status = cudaSuccess;
-  for (int i = 0; i < 2 * 3 && status == cudaSuccess; i++)
+  for (int i = 0; i < 3 * 2 * 3 && status == cudaSuccess; i++)
     status = cudaFuncSetAttribute ((const void *)((const ColumnKernel *)columns)[i],
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    (int)limits->shared_per_block);
@@ -200,10 +261,10 @@ sb_cuda_columns_prepare (const SbCudaLimits *limits)
 cudaError_t
 sb_cuda_columns (SbJob *job, const SbPlan *plan, int method, cudaStream_t stream)
 {
-  const ColumnKernel kernel = columns[job->blur.opaque ? 0 : 1][method];
+  const ColumnKernel kernel = columns[plan->lines / 2][job->blur.opaque ? 0 : 1][method];
 
   job->groups = (job->last - job->first + job->lines - 1) / job->lines;
-  job->cluster = job->bulk && job->to_target && sb_plain_target (&job->blur) && job->lines >= 2
+  job->cluster = job->bulk && job->to_target && job->blur.target.depth == 8 && job->lines >= 2
                      ? 8 / job->lines
                      : 1;
   if (job->cluster == 1)

@@ -21,7 +21,7 @@
 /* How a sum becomes a sample; all are exact where the host chooses them (see tests).
  * FLOAT: whole radii, windows to 187: an integer below 2^24 is already a denormal float, and its
  * product with 1 / w, rounded to a denormal, is the quotient, at the full rate.
- * WHOLE: whole radii, any window: high half of a product. FRACTION: any radius. */
+ * WHOLE: whole radii, any window: high half of a product. FRACTION: any radius, in sixteenths. */
 enum SbMethod
 {
   SB_METHOD_FLOAT,
@@ -33,10 +33,10 @@ struct SbWindow
 {
   int radius, fraction;
   int mirror;
-  uint32_t magic, shift, half;
-  float inverse;      /* 1 / w */
-  float inverse_byte; /* 257 / w: from sums of bytes */
-  float inverse_to_8; /* 1 / (257 w): to bytes */
+  uint32_t magic, shift, half; /* (n + half) * magic >> (32 + shift) is the quotient */
+  float inverse;               /* 1 / w */
+  float inverse_byte;          /* 257 / w: from sums of bytes */
+  float inverse_to_8;          /* 1 / (257 w): to bytes */
 };
 
 template <int CHANNELS> struct SbSum
@@ -104,27 +104,6 @@ sb_edge_near (int i, int n, int mirror)
   return i < n ? i : 2 * n - 1 - i;
 }
 
-template <int METHOD>
-__device__ __forceinline__ uint32_t
-sb_divide (uint32_t sum, uint32_t ends, const SbWindow &w)
-{
-  if (METHOD == SB_METHOD_FLOAT)
-    return __float_as_uint (__fmul_rn (__uint_as_float (sum), w.inverse));
-  if (METHOD == SB_METHOD_WHOLE)
-    return __umulhi (sum + w.half, w.magic) >> w.shift;
-  return __umulhi ((16u * sum + (uint32_t)w.fraction * ends + w.half) >> 1, w.magic) >> w.shift;
-}
-
-/* The same of sums of bytes. */
-template <int METHOD>
-__device__ __forceinline__ uint32_t
-sb_divide_bytes (uint32_t sum, uint32_t ends, const SbWindow &w)
-{
-  if (METHOD == SB_METHOD_FLOAT)
-    return __float_as_uint (__fmul_rn (__uint_as_float (sum), w.inverse_byte));
-  return sb_divide<METHOD> (257u * sum, 257u * ends, w);
-}
-
 /* acc + a dot b: unsigned bytes times signed ones. */
 __device__ __forceinline__ uint32_t
 sb_dot (uint32_t a, uint32_t b, uint32_t acc)
@@ -134,25 +113,128 @@ sb_dot (uint32_t a, uint32_t b, uint32_t acc)
   return r;
 }
 
-template <int CHANNELS>
+/* acc + times (-128 to 127) one of the two channels in a word: unsigned halves, signed bytes. */
+__device__ __forceinline__ uint32_t
+sb_add_half (uint32_t p, int c, int times, uint32_t acc)
+{
+  uint32_t r;
+  asm("dp2a.lo.u32.s32 %0, %1, %2, %3;"
+      : "=r"(r)
+      : "r"(p), "r"((uint32_t)(times & 255) << (c ? 8 : 0)), "r"(acc));
+  return r;
+}
+
+/* The same of a pixel. */
+__device__ __forceinline__ uint32_t
+sb_add_times (uint2 p, int c, int times, uint32_t acc)
+{
+  return sb_add_half (c < 2 ? p.x : p.y, c & 1, times, acc);
+}
+
+__device__ __forceinline__ uint32_t
+sb_add_times (uint32_t p, int c, int times, uint32_t acc)
+{
+  return sb_dot (p, (uint32_t)(times & 255) << 8 * c, acc);
+}
+
+__device__ __forceinline__ uint32_t
+sb_divide (uint32_t n, const SbWindow &w)
+{
+  return __umulhi (n, w.magic) >> w.shift;
+}
+
+/* What slides along a line: the sum of the window; of fractional radii, in sixteenths, without the
+ * sample that is about to enter. */
+template <int CHANNELS, int METHOD, typename Pixel> struct SbSlide
+{
+  enum
+  {
+    BYTES = sizeof (Pixel) == 4
+  };
+  SbSum<CHANNELS> sum;
+  Pixel left;
+
+  /* sum: of the window. before: the pixel before it. */
+  __device__ __forceinline__ void
+  start (const SbSum<CHANNELS> &window, Pixel before, const SbWindow &w)
+  {
+    sum = window;
+    left = before;
+    if (METHOD == SB_METHOD_FLOAT)
+      return;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      {
+        if (METHOD == SB_METHOD_FRACTION)
+          sum.c[c] = sb_add_times (before, c, w.fraction, 16u * sum.c[c]);
+        if (!BYTES)
+          sum.c[c] += w.half;
+      }
+  }
+
+  /* The sample of the window; then on by one. */
+  __device__ __forceinline__ void
+  step (Pixel enter, Pixel leave, const SbWindow &w, uint32_t *q)
+  {
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      {
+        if (METHOD == SB_METHOD_FLOAT)
+          {
+            q[c] = __float_as_uint (
+                __fmul_rn (__uint_as_float (sum.c[c]), BYTES ? w.inverse_byte : w.inverse));
+            continue;
+          }
+        if (METHOD == SB_METHOD_FRACTION)
+          sum.c[c] = sb_add_times (enter, c, w.fraction, sum.c[c]);
+        q[c] = sb_divide (BYTES ? 257u * sum.c[c] + w.half : sum.c[c], w);
+        if (METHOD == SB_METHOD_FRACTION)
+          {
+            const int rest = 16 - w.fraction;
+            sum.c[c] = sb_add_times (enter, c, rest, sum.c[c]);
+            sum.c[c] = sb_add_times (leave, c, -rest, sum.c[c]);
+            sum.c[c] = sb_add_times (left, c, -w.fraction, sum.c[c]);
+          }
+      }
+    if (METHOD == SB_METHOD_FRACTION)
+      left = leave;
+    else
+      slide (enter, leave);
+  }
+
+private:
+  __device__ __forceinline__ void
+  slide (uint2 enter, uint2 leave)
+  {
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+      sum.c[c] = sb_add_times (leave, c, -1, sb_add_times (enter, c, 1, sum.c[c]));
+  }
+
+  __device__ __forceinline__ void
+  slide (uint32_t enter, uint32_t leave)
+  {
+    const uint32_t rg = __byte_perm (enter, leave, 0x5140);
+    sum.c[0] = sb_dot (rg, 0x0000ff01, sum.c[0]);
+    sum.c[1] = sb_dot (rg, 0xff010000, sum.c[1]);
+    sum.c[2] = sb_dot (enter, 0x00010000, sb_dot (leave, 0x00ff0000, sum.c[2]));
+    if (CHANNELS > 3)
+      sum.c[CHANNELS - 1]
+          = sb_dot (enter, 0x01000000, sb_dot (leave, 0xff000000, sum.c[CHANNELS - 1]));
+  }
+};
+
+/* Adds a pixel: bytes by permutations, which are the faster where nothing else is done. */
+template <int CHANNELS, typename Pixel>
 __device__ __forceinline__ void
-sb_slide_sums (SbSum<CHANNELS> &s, uint2 enter, uint2 leave)
+sb_add (SbSum<CHANNELS> &s, Pixel p)
 {
 #pragma unroll
   for (int c = 0; c < CHANNELS; c++)
-    s.c[c] += sb_channel (enter, c) - sb_channel (leave, c);
-}
-
-template <int CHANNELS>
-__device__ __forceinline__ void
-sb_slide_sums (SbSum<CHANNELS> &s, uint32_t enter, uint32_t leave)
-{
-  const uint32_t rg = __byte_perm (enter, leave, 0x5140);
-  s.c[0] = sb_dot (rg, 0x0000ff01, s.c[0]);
-  s.c[1] = sb_dot (rg, 0xff010000, s.c[1]);
-  s.c[2] = sb_dot (enter, 0x00010000, sb_dot (leave, 0x00ff0000, s.c[2]));
-  if (CHANNELS > 3)
-    s.c[CHANNELS - 1] = sb_dot (enter, 0x01000000, sb_dot (leave, 0xff000000, s.c[CHANNELS - 1]));
+    if (sizeof (Pixel) == 4)
+      s.c[c] += sb_channel (p, c);
+    else
+      s.c[c] = sb_add_times (p, c, 1, s.c[c]);
 }
 
 /* A thread's results until all have read: three channels take a register and a half. */
@@ -181,7 +263,8 @@ template <int C, int CHANNELS> struct SbHeld
   }
 };
 
-/* What the threads of one line share. */
+/* What the threads of one line share. LINES lines lie interleaved, pixel by pixel, and so do their
+ * threads, sums and totals. */
 struct SbLine
 {
   uint2 *pixels;       /* with R + 1 more before, and R + 1 + C after them */
@@ -193,52 +276,47 @@ struct SbLine
 };
 
 /* The sums of chunks, in registers, before the first pass. */
-template <int C, int CHANNELS, typename Pixel>
+template <int C, int CHANNELS, int LINES, typename Pixel>
 __device__ __forceinline__ SbSum<CHANNELS>
 sb_line_start (const SbLine &line, const Pixel *pixels)
 {
-  const Pixel *from = pixels + line.thread * C;
+  const Pixel *from = pixels + line.thread * C * LINES;
   const int count = line.len - line.thread * C;
   SbSum<CHANNELS> own = {};
 #pragma unroll
   for (int j = 0; j < C; j++)
     if (j < count)
-      {
-        const Pixel p = from[j];
-#pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-          own.c[c] += sb_channel (p, c);
-      }
+      sb_add (own, from[j * LINES]);
   return own;
 }
 
 /* What the edge rule makes up around the pixels, before the first pass. */
-template <typename Pixel>
+template <int LINES, typename Pixel>
 __device__ __forceinline__ void
 sb_line_pad (const SbLine &line, Pixel *pixels, const SbWindow &w)
 {
   for (int i = line.thread; i <= w.radius; i += line.threads)
     {
-      pixels[-1 - i] = pixels[w.mirror ? i : 0];
-      pixels[line.len + i] = pixels[line.len - 1 - (w.mirror ? i : 0)];
+      pixels[(-1 - i) * LINES] = pixels[(w.mirror ? i : 0) * LINES];
+      pixels[(line.len + i) * LINES] = pixels[(line.len - 1 - (w.mirror ? i : 0)) * LINES];
     }
 }
 
 /* The same after a pass, by the threads that hold the outer results. */
-template <int C, int CHANNELS>
+template <int C, int CHANNELS, int LINES>
 __device__ __forceinline__ void
 sb_line_store_outer (const SbLine &line, const SbHeld<C, CHANNELS> &held, const SbWindow &w)
 {
   const int base = line.thread * C, len = line.len;
   uint2 last = make_uint2 (0, 0);
   const int count = len - base;
-  uint2 *to = line.pixels + base;
+  uint2 *to = line.pixels + base * LINES;
 #pragma unroll
   for (int j = 0; j < C; j++)
     {
       const uint2 p = held.get (j);
       if (j < count)
-        to[j] = p;
+        to[j * LINES] = p;
       if (j == count - 1)
         last = p;
     }
@@ -249,9 +327,9 @@ sb_line_store_outer (const SbLine &line, const SbHeld<C, CHANNELS> &held, const 
       for (int i = base; i < min (base + C, len); i++)
         {
           if (i <= w.radius)
-            line.pixels[-1 - i] = line.pixels[i];
+            line.pixels[(-1 - i) * LINES] = line.pixels[i * LINES];
           if (i >= len - 1 - w.radius)
-            line.pixels[2 * len - 1 - i] = line.pixels[i];
+            line.pixels[(2 * len - 1 - i) * LINES] = line.pixels[i * LINES];
         }
       return;
     }
@@ -265,7 +343,7 @@ sb_line_store_outer (const SbLine &line, const SbHeld<C, CHANNELS> &held, const 
                                   __shfl_sync (SB_FULL_WARP, first.y, from));
       uint2 *to = (uint2 *)__shfl_sync (SB_FULL_WARP, (unsigned long long)line.pixels, from);
       for (int i = lane; i <= w.radius; i += 32)
-        to[-1 - i] = p;
+        to[(-1 - i) * LINES] = p;
     }
   for (unsigned right = __ballot_sync (SB_FULL_WARP, base < len && base + C >= len); right != 0;
        right &= right - 1)
@@ -273,67 +351,66 @@ sb_line_store_outer (const SbLine &line, const SbHeld<C, CHANNELS> &held, const 
       const int from = __ffs (right) - 1;
       const uint2 p = make_uint2 (__shfl_sync (SB_FULL_WARP, last.x, from),
                                   __shfl_sync (SB_FULL_WARP, last.y, from));
-      uint2 *to
-          = (uint2 *)__shfl_sync (SB_FULL_WARP, (unsigned long long)(line.pixels + len), from);
+      uint2 *to = (uint2 *)__shfl_sync (SB_FULL_WARP,
+                                        (unsigned long long)(line.pixels + len * LINES), from);
       for (int i = lane; i <= w.radius; i += 32)
-        to[i] = p;
+        to[i * LINES] = p;
     }
 }
 
 /* One pass from `pixels` (the line's own, or its first pass's input, which may overlap them) to the
  * line's; what lies around them is as the edge rule makes it up, and is so again afterwards. Every
  * thread of the block calls it; a barrier must follow before pixels are read. */
-template <int C, int CHANNELS, int METHOD, typename Pixel>
+template <int C, int CHANNELS, int METHOD, int LINES, typename Pixel>
 __device__ __forceinline__ void
 sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<CHANNELS> &own)
 {
   typedef SbSum<CHANNELS> Sum;
+  enum
+  {
+    GROUP = 32 / LINES /* chunks of a line that a warp holds */
+  };
   const int len = line.len, base = line.thread * C;
-  const int lane = threadIdx.x & 31;
 
   if (line.scan)
     {
       /* Exclusive within the warp, and the warp's total. */
+      const int lane = threadIdx.x & 31;
       Sum scan = own;
 #pragma unroll
-      for (int d = 1; d < 32; d *= 2)
+      for (int d = LINES; d < 32; d *= 2)
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
           {
             const uint32_t up = __shfl_up_sync (SB_FULL_WARP, scan.c[c], d);
             scan.c[c] += lane >= d ? up : 0;
           }
-      if (lane == 31)
-        line.totals[line.thread >> 5] = scan.get ();
+      if (lane >= 32 - LINES)
+        line.totals[line.thread / GROUP * LINES] = scan.get ();
       scan.subtract (own.get ());
-      line.sums[line.thread] = scan.get ();
+      line.sums[line.thread * LINES] = scan.get ();
       if (line.thread == line.threads - 1)
-        line.sums[line.threads] = make_uint4 (0, 0, 0, 0);
+        line.sums[line.threads * LINES] = make_uint4 (0, 0, 0, 0);
     }
   else
-    line.sums[line.thread] = own.get ();
+    line.sums[line.thread * LINES] = own.get ();
   __syncthreads ();
 
-  auto add_one = [&] (Sum &s, int i) {
-    const Pixel p = pixels[i];
-#pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-      s.c[c] += sb_channel (p, c);
-  };
+  auto add_one = [&] (Sum &s, int i) { sb_add (s, pixels[i * LINES]); };
   /* Adds the chunks a .. b - 1. */
   auto add_chunks = [&] (Sum &s, int a, int b) {
     if (line.scan)
       {
-        s.add (line.sums[b]);
-        s.subtract (line.sums[a]);
+        s.add (line.sums[b * LINES]);
+        s.subtract (line.sums[a * LINES]);
 #pragma unroll 1
-        for (int i = a >> 5; i < b >> 5; i++)
-          s.add (line.totals[i]);
+        for (int i = a / GROUP; i < b / GROUP; i++)
+          s.add (line.totals[i * LINES]);
       }
     else
 #pragma unroll 2
       for (int i = a; i < b; i++)
-        s.add (line.sums[i]);
+        s.add (line.sums[i * LINES]);
   };
   Sum sum = {};
   const int whole0 = w.radius / C, whole1 = (w.radius + 1) / C;
@@ -385,7 +462,7 @@ sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<
       else
         {
           const int before = max (w.radius - base, 0), after = max (base + w.radius + 1 - len, 0);
-          const Pixel p = pixels[0], q = pixels[len - 1];
+          const Pixel p = pixels[0], q = pixels[(len - 1) * LINES];
 #pragma unroll
           for (int c = 0; c < CHANNELS; c++)
             sum.c[c] += (uint32_t)before * sb_channel (p, c) + (uint32_t)after * sb_channel (q, c);
@@ -396,37 +473,31 @@ sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<
   SbHeld<C, CHANNELS> held;
   {
     const int from = min (base, len - 1);
-    const Pixel *enters = pixels + from + w.radius + 1, *leaves = pixels + from - w.radius;
-    Pixel left = {};
+    const Pixel *enters = pixels + (from + w.radius + 1) * LINES,
+                *leaves = pixels + (from - w.radius) * LINES;
+    Pixel before = {};
+    SbSlide<CHANNELS, METHOD, Pixel> slide;
     own = Sum{};
     if (METHOD == SB_METHOD_FRACTION)
-      left = leaves[-1];
+      before = leaves[-LINES];
+    slide.start (sum, before, w);
 #pragma unroll
     for (int j = 0; j < C; j++)
       {
-        const Pixel enter = enters[j], leave = leaves[j];
         uint32_t q[CHANNELS];
+        slide.step (enters[j * LINES], leaves[j * LINES], w, q);
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-          {
-            uint32_t ends = 0;
-            if (METHOD == SB_METHOD_FRACTION)
-              ends = sb_channel (enter, c) + sb_channel (left, c);
-            q[c] = sizeof (Pixel) == 4 ? sb_divide_bytes<METHOD> (sum.c[c], ends, w)
-                                       : sb_divide<METHOD> (sum.c[c], ends, w);
-            own.c[c] += q[c];
-          }
-        sb_slide_sums (sum, enter, leave);
-        left = leave;
+          own.c[c] += q[c];
         held.put (j, q);
       }
   }
   __syncthreads ();
 
   if (__any_sync (SB_FULL_WARP, base <= w.radius || base + C + w.radius >= len))
-    sb_line_store_outer<C, CHANNELS> (line, held, w);
+    sb_line_store_outer<C, CHANNELS, LINES> (line, held, w);
   else
 #pragma unroll
     for (int j = 0; j < C; j++)
-      line.pixels[base + j] = held.get (j);
+      line.pixels[(base + j) * LINES] = held.get (j);
 }

@@ -24,10 +24,8 @@ kernel_of (int n, const SbCudaBlur *b, int method, int ring, int plain)
 
 /* Warps of a multiprocessor, and how many of them a block has: those share a table. */
 static int
-warps_of (const SbCudaLimits *limits, int n, int radius, int ring, int plain, size_t table,
-          int *a_block)
+warps_of (const SbCudaLimits *limits, size_t bytes, size_t table, int *a_block)
 {
-  const size_t bytes = sb_march_bytes (n, radius, ring, plain);
   size_t best = 0;
   for (int k = 1; k <= (table > 0 ? MARCH_MAX_WARPS : 1); k++)
     {
@@ -49,7 +47,7 @@ static int
 warps_at_least (const SbCudaLimits *limits, int n, int radius)
 {
   int a_block;
-  return warps_of (limits, n, radius, 1, 1, 0, &a_block);
+  return warps_of (limits, sb_march_bytes (n, 3, radius, 1, 1, 0), 0, &a_block);
 }
 
 static int
@@ -116,7 +114,7 @@ sb_cuda_march (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *
       m.window = *window;
       m.in = (const char *)work[now];
       m.out = rest > 0 ? (char *)work[!now] : NULL;
-      m.stride = b->work_stride;
+      m.stride = (uint32_t)b->work_stride;
       m.height = b->source.height;
       m.first = b->x / 8 * 8;
       m.last = b->x + b->width;
@@ -135,18 +133,20 @@ sb_cuda_march (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *
       const int plain = rest == 0 && sb_plain_target (b);
       m.fast = rest == 0 && b->target.depth == 8 && b->mask == NULL
                && (!b->linear || (b->tone.encode8_steps != NULL && b->tone.same));
-      size_t table = m.fast && b->linear ? MARCH_TABLE_BYTES : 0;
-      int a_block = 0;
-      int warps = warps_of (limits, n, b->radius, ring, plain, table, &a_block);
-      if (warps < 1 && table > 0)
+      size_t table = m.fast && b->linear ? MARCH_TABLE_BYTES : 0, bytes;
+      int a_block = 0, warps;
+      for (;;)
         {
+          bytes = sb_march_bytes (n, b->opaque ? 3 : 4, b->radius, ring, plain, !plain && !m.fast);
+          warps = warps_of (limits, bytes, table, &a_block);
+          if (warps > 0 || table == 0)
+            break;
           m.fast = 0;
           table = 0;
-          warps = warps_of (limits, n, b->radius, ring, plain, table, &a_block);
         }
       if (warps < 1)
         return cudaErrorInvalidConfiguration;
-      m.bytes = (int)sb_march_bytes (n, b->radius, ring, plain);
+      m.bytes = (int)bytes;
       const size_t shared = table + (size_t)m.bytes * (size_t)a_block;
       const int columns = (m.last - m.first + 32 * a_block - 1) / (32 * a_block);
       /* A multiprocessor that holds the most warps is the last to finish; too few of them leave it

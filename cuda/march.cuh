@@ -19,9 +19,10 @@
  *
  * Needs a picture of more than 2R + 2 rows, so that edges never reach around twice. */
 
-#define MARCH_AHEAD(plain) ((plain) ? 16 : 12)
-#define MARCH_MAX_WARPS    8
-#define MARCH_TABLE_BYTES  (8192 * sizeof (uint16_t))
+/* Fewer where that makes room for one more warp, which pays but for four channels. */
+#define MARCH_AHEAD(n, channels, plain) ((channels) > 3 ? 12 : !(plain) ? 8 : (n) == 1 ? 19 : 16)
+#define MARCH_MAX_WARPS                 8
+#define MARCH_TABLE_BYTES               (8192 * sizeof (uint16_t))
 
 struct SbMarch
 {
@@ -29,7 +30,7 @@ struct SbMarch
   SbWindow window;
   const char *in; /* the work picture */
   char *out;      /* another work picture, or NULL: the target */
-  size_t stride;
+  uint32_t stride;
   int height, first, last; /* columns [first, last) */
   int top, bottom;         /* rows that `in` has: others are asked for ahead, and not used */
   int begin, end, rows;    /* rows [begin, end), `rows` of them a segment */
@@ -37,14 +38,14 @@ struct SbMarch
   int fast;                /* results are bytes that finish_8 can make */
 };
 
-/* Of one warp. */
+/* Of one warp; stage: results leave by finish_rows. */
 static inline size_t
-sb_march_bytes (int n, int radius, int ring, int plain)
+sb_march_bytes (int n, int channels, int radius, int ring, int plain, int stage)
 {
-  const size_t ahead = MARCH_AHEAD (plain);
+  const size_t ahead = MARCH_AHEAD (n, channels, plain);
   const size_t window = 2 * (size_t)radius + 1;
   return 32 * sizeof (uint2)
-         * ((ring ? window + ahead : 2 * ahead) + (size_t)(n - 1) * window + (plain ? 0 : 4));
+         * ((ring ? window + ahead : 2 * ahead) + (size_t)(n - 1) * window + (stage ? 4 : 0));
 }
 
 /* Rows that are not just rounded to bytes: `count` of them, from y on. */
@@ -62,15 +63,12 @@ finish_rows (const SbMarch &m, int x, int y, const uint2 *stage, int count)
     }
 }
 
-/* round (p * 65535 / a) as sb_unpremultiply has it, for 0 < a: a float quotient is wrong by one at
- * most, which the remainder tells. */
+/* Two entries of the table of steps, each as 8 times the code and, added, 8 less where the next one
+ * begins: plus the low three bits of a linear value this is 8 times the value's code and more. */
 static __device__ __forceinline__ uint32_t
-unpremultiply_by (uint32_t p, uint32_t a, float factor)
+ramps (uint32_t e)
 {
-  const float x = __uint_as_float (p | 0x4b000000u) - 8388608.0f;
-  const uint32_t q = __float_as_uint (__fadd_rn (__fmul_rn (x, factor), 8388608.0f)) & 0x7fffffu;
-  const int rest = (int)(p * 65535u + (a >> 1) - q * a);
-  return min (q + (rest < 0 ? ~0u : rest >= (int)a ? 1u : 0u), 65535u);
+  return (e & 0x00ff00ffu) * 8 + 0x00080008u - (e >> 8 & 0x00ff00ffu);
 }
 
 /* Bytes of a result without a mask, encoded by a table of steps that is the same for all colours
@@ -83,25 +81,16 @@ finish_8 (const SbMarch &m, const uint16_t *table, const uint32_t *q)
   if (CHANNELS > 3)
     {
       a = q[CHANNELS - 1];
+      if (!m.blur.linear)
+        return sb_unpremultiply_bytes (c, a);
       /* What is opaque stays as it is. */
       if (__any_sync (SB_FULL_WARP, a != 65535))
-        {
-          const float factor = __fdividef (65535.0f, (float)a);
-#pragma unroll
-          for (int i = 0; i < 3; i++)
-            c[i] = a == 0 ? 0 : unpremultiply_by (c[i], a, factor);
-        }
+        sb_unpremultiply (c, a);
     }
   uint32_t v[3];
 #pragma unroll
   for (int i = 0; i < 3; i++)
-    if (m.blur.linear)
-      {
-        const uint32_t e = table[c[i] >> 3];
-        v[i] = (e & 255) + ((c[i] & 7) >= (e >> 8) ? 1 : 0);
-      }
-    else
-      v[i] = sb_to_8 (c[i]);
+    v[i] = m.blur.linear ? (table[c[i] >> 3] + (c[i] & 7)) >> 3 : sb_to_8 (c[i]);
   return v[0] | v[1] << 8 | v[2] << 16 | (CHANNELS > 3 ? sb_to_8 (a) : 255) << 24;
 }
 
@@ -116,7 +105,7 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
 
   enum
   {
-    AHEAD = MARCH_AHEAD (PLAIN)
+    AHEAD = MARCH_AHEAD (N, CHANNELS, PLAIN)
   };
   const SbMarch &m;
   const char *column; /* of this thread, row 0 */
@@ -155,8 +144,9 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
   __device__ __forceinline__ const char *
   row (int y) const
   {
-    const int at = sb_edge_near (min (y, n + R), n, m.window.mirror);
-    return column + (size_t)min (max (at, m.top), m.bottom) * m.stride;
+    if (y < m.top || y > m.bottom)
+      y = min (max (sb_edge_near (min (y, n + R), n, m.window.mirror), m.top), m.bottom);
+    return column + (uint64_t)(uint32_t)y * m.stride;
   }
 
   /* The next row of the picture to its slot; with it the one that leaves when it enters. */
@@ -168,6 +158,34 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
       sb_copy_8 (stream + (AHEAD + slot) * 32, row (wanted - window));
     sb_commit_copies ();
     wanted++;
+  }
+
+  /* The same of four rows, which are mostly neighbours. */
+  __device__ __forceinline__ void
+  copy_four (const int *slots)
+  {
+    if (wanted < m.top || wanted + 3 > m.bottom || (!RING && wanted - window < m.top))
+      {
+#pragma unroll 1
+        for (int u = 0; u < 4; u++)
+          copy (u == 0 ? slots[0] : u == 1 ? slots[1] : u == 2 ? slots[2] : slots[3]);
+        return;
+      }
+    const char *from = column + (uint64_t)(uint32_t)wanted * m.stride;
+    const char *back = column + (int64_t)(wanted - window) * m.stride;
+#pragma unroll
+    for (int u = 0; u < 4; u++)
+      {
+        sb_copy_8 (stream + slots[u] * 32, from);
+        from += m.stride;
+        if (!RING)
+          {
+            sb_copy_8 (stream + (AHEAD + slots[u]) * 32, back);
+            back += m.stride;
+          }
+        sb_commit_copies ();
+      }
+    wanted += 4;
   }
 
   __device__ __forceinline__ uint2
@@ -205,29 +223,54 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
                        CHANNELS > 3 ? __byte_perm (s.c[2], s.c[CHANNELS - 1], 0x5410) : s.c[2]);
   }
 
-  /* Turns the sum of pass K into its sample, and slides. */
+  /* Turns the sum of pass K into its sample, and slides. Sums are as in SbSlide; what does not
+   * depend on them is added up first, as few warps share a multiprocessor. */
   template <int K>
   __device__ __forceinline__ Sample
   make (const Sample &enter, uint2 leave)
   {
     Sample q;
+    const int rest = 16 - m.window.fraction;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-      {
-        uint32_t ends = 0;
-        if (METHOD == SB_METHOD_FRACTION)
-          ends = enter.c[c] + sb_channel (left[K], c);
-        if (PLAIN && METHOD == SB_METHOD_FLOAT && K == N - 1)
-          q.c[c]
-              = __float_as_uint (__fmul_rn (__uint_as_float (sum[K].c[c]), m.window.inverse_to_8));
-        else
-          q.c[c] = sb_divide<METHOD> (sum[K].c[c], ends, m.window);
-        sum[K].c[c] += enter.c[c] - sb_channel (leave, c);
-      }
+      if (METHOD == SB_METHOD_FRACTION)
+        {
+          const uint32_t now = sum[K].c[c] + (uint32_t)m.window.fraction * enter.c[c];
+          const uint32_t more
+              = sb_add_times (left[K], c, -m.window.fraction,
+                              sb_add_times (leave, c, -rest, (uint32_t)rest * enter.c[c]));
+          q.c[c] = sb_divide (now, m.window);
+          sum[K].c[c] = now + more;
+        }
+      else
+        {
+          q.c[c] = METHOD == SB_METHOD_WHOLE
+                       ? sb_divide (sum[K].c[c], m.window)
+                       : __float_as_uint (__fmul_rn (__uint_as_float (sum[K].c[c]),
+                                                     PLAIN && K == N - 1 ? m.window.inverse_to_8
+                                                                         : m.window.inverse));
+          sum[K].c[c] += enter.c[c] - sb_channel (leave, c);
+        }
     if (METHOD == SB_METHOD_FRACTION)
       left[K] = leave;
     at[K]++;
     return q;
+  }
+
+  /* As SbSlide's. */
+  template <int K>
+  __device__ __forceinline__ void
+  begin (const Sum &window)
+  {
+    sum[K] = window;
+    if (METHOD != SB_METHOD_FLOAT)
+#pragma unroll
+      for (int c = 0; c < CHANNELS; c++)
+        {
+          if (METHOD == SB_METHOD_FRACTION)
+            sum[K].c[c] = sb_add_times (left[K], c, m.window.fraction, 16u * sum[K].c[c]);
+          sum[K].c[c] += m.window.half;
+        }
   }
 
   /* Sample at[K] of pass K, wherever edges are. */
@@ -336,7 +379,7 @@ template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
             left[K] = copy_edge (y - R - 1, at_i);
           }
       }
-    sum[K] = s;
+    begin<K> (s);
   }
 };
 
@@ -356,15 +399,18 @@ __launch_bounds__ (PLAIN ? 32 : 32 * MARCH_MAX_WARPS)
   if (!PLAIN && m.fast && m.blur.linear)
     {
       for (int i = threadIdx.x; i < (int)(MARCH_TABLE_BYTES / 16); i += blockDim.x)
-        march_memory[i] = __ldg ((const uint4 *)m.blur.tone.encode8_steps + i);
+        {
+          const uint4 e = __ldg ((const uint4 *)m.blur.tone.encode8_steps + i);
+          march_memory[i] = make_uint4 (ramps (e.x), ramps (e.y), ramps (e.z), ramps (e.w));
+        }
       memory += MARCH_TABLE_BYTES;
       __syncthreads ();
     }
-  constexpr int ahead = MARCH_AHEAD (PLAIN);
+  constexpr int ahead = MARCH_AHEAD (N, CHANNELS, PLAIN);
   uint2 *stage = (uint2 *)memory + lane;
   /* Columns beyond the last work along on the last one. */
   Marcher<N, CHANNELS, METHOD, RING, PLAIN> marcher (m, m.in + 8 * (size_t)min (x, m.last - 1),
-                                                     stage + (PLAIN ? 0 : 4 * 32));
+                                                     stage + (PLAIN || m.fast ? 0 : 4 * 32));
   typedef typename Marcher<N, CHANNELS, METHOD, RING, PLAIN>::Sample Sample;
   const bool write
       = m.out != NULL ? x < m.last : x < m.last && x >= m.blur.x && x < m.blur.x + m.blur.width;
@@ -396,6 +442,7 @@ __launch_bounds__ (PLAIN ? 32 : 32 * MARCH_MAX_WARPS)
       for (; y + 4 <= inside; y += 4)
         {
           uint2 in[4], out[4], old[N][4];
+          Sample made[4];
           int free[4], place[4];
           sb_wait_copies<ahead - 4> ();
 #pragma unroll
@@ -426,16 +473,18 @@ __launch_bounds__ (PLAIN ? 32 : 32 * MARCH_MAX_WARPS)
                   marcher.slot (2, place[u]) = marcher.pack (q);
                   q = marcher.template make<2> (q, old[2][u]);
                 }
-              if (PLAIN || m.fast)
-                put_8 (q);
-              else
-                stage[u * 32] = marcher.pack (q);
+              made[u] = q;
             }
-          if (!PLAIN && !m.fast && write)
-            finish_rows (m, x, y, stage, 4);
+            /* All four at once: they wait for tables and quotients together. */
 #pragma unroll
           for (int u = 0; u < 4; u++)
-            marcher.copy (free[u]);
+            if (PLAIN || m.fast)
+              put_8 (made[u]);
+            else
+              stage[u * 32] = marcher.pack (made[u]);
+          if (!PLAIN && !m.fast && write)
+            finish_rows (m, x, y, stage, 4);
+          marcher.copy_four (free);
         }
       if (y > y0)
 #pragma unroll

@@ -51,6 +51,29 @@ sb_load_straight (const SbCudaPicture &s, int x, int y)
   return sb_expand (sb_load_8 (s, x, y));
 }
 
+/* A pixel of 4 bytes, premultiplied at 16 bits. */
+__device__ __forceinline__ uint2
+sb_premultiply_8 (uint32_t v)
+{
+  const uint32_t a = v >> 24, factor = a * 66049u; /* 257 squared */
+  uint32_t t[3];
+#pragma unroll
+  for (int c = 0; c < 3; c++)
+    {
+      t[c] = (v >> 8 * c & 255) * factor + 32768u;
+      t[c] += t[c] >> 16;
+    }
+  return make_uint2 (__byte_perm (t[0], t[1], 0x7632), t[2] >> 16 | a * 257u << 16);
+}
+
+__device__ __forceinline__ uint2
+sb_premultiply_16 (uint2 p)
+{
+  const uint32_t a = p.y >> 16;
+  return sb_pack (sb_divide_65535 ((p.x & 65535) * a), sb_divide_65535 ((p.x >> 16) * a),
+                  sb_divide_65535 ((p.y & 65535) * a), a);
+}
+
 /* Decoded and premultiplied, from a pixel as it lies in the source: 4 bytes (in raw.x) or 8. */
 __device__ __forceinline__ uint2
 sb_to_work (const SbCudaBlur &b, uint2 raw)
@@ -71,13 +94,7 @@ sb_to_work (const SbCudaBlur &b, uint2 raw)
                      __ldg (b.tone.decode + 65536 + (p.x >> 16)),
                      __ldg (b.tone.decode + 131072 + (p.y & 65535)), p.y >> 16);
     }
-  if (!b.opaque)
-    {
-      const uint32_t a = p.y >> 16;
-      p = sb_pack (sb_divide_65535 ((p.x & 65535) * a), sb_divide_65535 ((p.x >> 16) * a),
-                   sb_divide_65535 ((p.y & 65535) * a), a);
-    }
-  return p;
+  return b.opaque ? p : sb_premultiply_16 (p);
 }
 
 __device__ __forceinline__ uint2
@@ -87,10 +104,50 @@ sb_load_work (const SbCudaBlur &b, int x, int y)
                                             : sb_load_straight (b.source, x, y));
 }
 
-__device__ __forceinline__ uint32_t
-sb_unpremultiply (uint32_t p, uint32_t a)
+/* To a float by the bits: the units that convert are few. */
+__device__ __forceinline__ float
+sb_float_of_16 (uint32_t v)
 {
-  return min (65535u, (p * 65535u + (a >> 1)) / a);
+  return __uint_as_float (v | 0x4b000000u) - 8388608.0f;
+}
+
+/* Three channels p become min (65535, round (p * 65535 / a)), 0 where a is 0: a float quotient is
+ * wrong by one at most, which the remainder tells. */
+__device__ __forceinline__ void
+sb_unpremultiply (uint32_t *p, uint32_t a)
+{
+  const float factor = __fdividef (65535.0f, sb_float_of_16 (a));
+#pragma unroll
+  for (int i = 0; i < 3; i++)
+    {
+      const uint32_t q
+          = __float_as_uint (__fadd_rn (__fmul_rn (sb_float_of_16 (p[i]), factor), 8388608.0f))
+            & 0x7fffffu;
+      const int rest = (int)(p[i] * 65535u + (a >> 1) - q * a);
+      p[i] = a == 0 ? 0 : min (q + (rest < 0 ? ~0u : rest >= (int)a ? 1u : 0u), 65535u);
+    }
+}
+
+/* The same, rounded to bytes: both roundings together are one of p * 255 / a. No p is above a, as
+ * passes keep it. p is the bits of a denormal float, the factor 255 / a times 2^119: 2^15 times
+ * 2^-30 puts the quotient's units into bit 8. It is rounded down by a little too much, and the
+ * remainder tells where by one. */
+__device__ __forceinline__ uint32_t
+sb_unpremultiply_bytes (const uint32_t *p, uint32_t a)
+{
+  const uint32_t b = max (a, 1u);
+  const float factor = __fdividef (255.0f * 0x1p119f, sb_float_of_16 (b));
+  uint32_t v = sb_to_8 (a) << 24;
+#pragma unroll
+  for (int i = 0; i < 3; i++)
+    {
+      const float x
+          = __fmaf_rz (__uint_as_float (p[i]), factor, (32768.0f + 0.5f - 1.0f / 256) * 0x1p-30f);
+      const uint32_t q = __float_as_uint (x) >> 8 & 255;
+      const int less = (int)(510u * p[i] - b - 2u * b * q); /* 510 p + a - 2 a (q + 1) */
+      v |= (q + 1 + (uint32_t)(less >> 31)) << 8 * i;
+    }
+  return v;
 }
 
 __device__ __forceinline__ uint32_t
@@ -134,9 +191,9 @@ sb_finish (const SbCudaBlur &b, int x, int y, uint2 p)
   uint32_t a = b.opaque ? 65535 : p.y >> 16;
   if (!b.opaque)
     {
-#pragma unroll
-      for (int i = 0; i < 3; i++)
-        c[i] = a == 0 ? 0 : sb_unpremultiply (c[i], a);
+      if (!b.linear && b.target.depth == 8 && mask == 65535)
+        return make_uint2 (sb_unpremultiply_bytes (c, a), 0);
+      sb_unpremultiply (c, a);
     }
   if (b.linear && b.target.depth == 8 && mask == 65535 && b.tone.encode8_steps != NULL)
     {

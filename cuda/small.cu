@@ -85,10 +85,11 @@ __global__ void __launch_bounds__ (256) small_kernel (const __grid_constant__ Sb
           const uint4 sum = plus (high, times (low, ~0u));
           const uint4 ends = plus (wide (pixels[sb_edge (i - w.radius - 1, len, w.mirror)]),
                                    wide (pixels[sb_edge (i + w.radius + 1, len, w.mirror)]));
-          next[i] = sb_pack (sb_divide<SB_METHOD_FRACTION> (sum.x, ends.x, w),
-                             sb_divide<SB_METHOD_FRACTION> (sum.y, ends.y, w),
-                             sb_divide<SB_METHOD_FRACTION> (sum.z, ends.z, w),
-                             sb_divide<SB_METHOD_FRACTION> (sum.w, ends.w, w));
+          auto divide = [&] (uint32_t s, uint32_t e) {
+            return sb_divide (16u * s + (uint32_t)w.fraction * e + w.half, w);
+          };
+          next[i] = sb_pack (divide (sum.x, ends.x), divide (sum.y, ends.y), divide (sum.z, ends.z),
+                             divide (sum.w, ends.w));
         }
       __syncthreads ();
       uint2 *swap = pixels;
