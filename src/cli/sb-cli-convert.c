@@ -49,10 +49,25 @@ write_stream (const SbCli *cli, GBytes *png, GError **error)
          && g_output_stream_close (stream, cli->cancellable, error);
 }
 
-static gboolean
-save (const SbCli *cli, SbImage *image, const char *output, GError **error)
+static guint
+output_depth (const SbCli *cli, SbImage *original)
 {
-  SbSaveOptions options = { .depth = cli->depth, .compression = -1, .overwrite = cli->force };
+  return cli->depth != 0 ? cli->depth : sb_image_get_depth (original);
+}
+
+static gboolean
+save (const SbCli *cli, SbImage *image, SbImage *original, const char *output, GError **error)
+{
+  const SbSaveOptions options = {
+    .depth = output_depth (cli, original),
+    .compression = cli->compression,
+    .overwrite = cli->force,
+    .dither = cli->dither,
+    .interlace = cli->interlace,
+    .metadata = sb_image_get_metadata (original),
+    .strip_metadata = cli->strip_metadata,
+    .keep_location = cli->keep_location,
+  };
 
   if (is_stream (output))
     {
@@ -74,12 +89,12 @@ reason (const GError *error)
   return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) ? _ ("stopped") : error->message;
 }
 
+/* What 8 bits cannot hold is still there for dithering. */
 static SbImage *
 edit (const SbCli *cli, SbEngine *engine, SbImage *image, GError **error)
 {
   return sb_engine_load (engine, image, error)
-             ? sb_engine_read (engine, cli->edits, 0,
-                               cli->depth != 0 ? cli->depth : sb_image_get_depth (image),
+             ? sb_engine_read (engine, cli->edits, 0, cli->dither ? 16 : output_depth (cli, image),
                                cli->cancellable, error)
              : NULL;
 }
@@ -137,7 +152,7 @@ convert_one (const SbCli *cli, SbEngine *engine, const char *input, const char *
       sb_cli_error (input_name, "%s", reason (error));
       return FALSE;
     }
-  if (!save (cli, result, output, &error))
+  if (!save (cli, result, image, output, &error))
     {
       sb_cli_error (output_name, "%s", reason (error));
       return FALSE;

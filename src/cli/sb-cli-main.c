@@ -24,7 +24,8 @@ typedef struct
   char *output;
   char **edits;
   char *radius, *passes, *linear;
-  char *depth, *device, *threads, *size, *seed;
+  char *depth, *device, *threads, *size, *seed, *compression;
+  gboolean dither, interlace, keep_location, strip_metadata;
   gboolean force, json;
   gboolean benchmark, verify, devices, list_edits, version;
 } Typed;
@@ -43,6 +44,7 @@ typed_clear (Typed *typed)
   g_free (typed->threads);
   g_free (typed->size);
   g_free (typed->seed);
+  g_free (typed->compression);
 }
 
 static void
@@ -222,6 +224,22 @@ parse_numbers (const Typed *typed, SbCli *cli)
       return FALSE;
     }
   cli->depth = typed->depth == NULL ? 0 : (guint)atoi (typed->depth);
+  if (typed->compression != NULL)
+    {
+      guint level;
+
+      if (!parse_whole (typed->compression, 0, 9, &level))
+        {
+          g_autofree char *message = g_strdup_printf (
+              _ ("“--compression=%s”: must be a whole number from 0, fast and large, to 9, slow "
+                 "and small"),
+              typed->compression);
+
+          usage_error (NULL, message);
+          return FALSE;
+        }
+      cli->compression = (int)level;
+    }
 
   if (typed->size != NULL)
     {
@@ -310,7 +328,8 @@ run_other (const Typed *typed, SbCli *cli)
                                  "--list-edits"));
   if (typed->inputs != NULL || typed->output != NULL || typed->edits != NULL
       || typed->radius != NULL || typed->passes != NULL || typed->linear != NULL
-      || typed->depth != NULL || typed->force)
+      || typed->depth != NULL || typed->compression != NULL || typed->force || typed->dither
+      || typed->interlace || typed->keep_location || typed->strip_metadata)
     return usage_error (NULL, _ ("--benchmark, --verify, --devices and --list-edits take no "
                                  "pictures and no edits"));
   if (typed->json && typed->verify)
@@ -335,6 +354,7 @@ run (const Typed *typed)
 {
   g_auto (SbCli) cli = {
     .device = { SB_DEVICE_AUTO },
+    .compression = -1,
     .width = 6000,
     .height = 4000,
     .seed = g_random_int (),
@@ -363,6 +383,14 @@ run (const Typed *typed)
   cli.inputs = typed->inputs;
   cli.output = typed->output;
   cli.force = typed->force;
+  cli.dither = typed->dither;
+  cli.interlace = typed->interlace;
+  cli.keep_location = typed->keep_location;
+  cli.strip_metadata = typed->strip_metadata;
+  if (cli.dither && cli.depth == 16)
+    return usage_error (NULL, _ ("--dither is for 8 bits, and --depth=16 keeps all there is"));
+  if (cli.keep_location && cli.strip_metadata)
+    return usage_error (NULL, _ ("--keep-location and --strip-metadata exclude each other"));
   if (!check_inputs (cli.inputs) || !check_output (typed, g_strv_length (cli.inputs)))
     return SB_CLI_USAGE;
   cli.edits = parse_edits (typed);
@@ -388,6 +416,16 @@ make_context (Typed *typed)
       "0|1" },
     { "depth", 0, 0, G_OPTION_ARG_STRING, &typed->depth,
       N_ ("Write so many bits a channel; the input’s without it"), "8|16" },
+    { "dither", 0, 0, G_OPTION_ARG_NONE, &typed->dither,
+      N_ ("Where 8 bits are written, mix two values rather than round"), NULL },
+    { "compression", 0, 0, G_OPTION_ARG_STRING, &typed->compression,
+      N_ ("Pack so hard, 0 to 9 (4)"), N_ ("LEVEL") },
+    { "interlace", 0, 0, G_OPTION_ARG_NONE, &typed->interlace,
+      N_ ("Write what can be shown before all of it has come; larger files"), NULL },
+    { "keep-location", 0, 0, G_OPTION_ARG_NONE, &typed->keep_location,
+      N_ ("Keep where a photo was taken, which is left out without it"), NULL },
+    { "strip-metadata", 0, 0, G_OPTION_ARG_NONE, &typed->strip_metadata,
+      N_ ("Keep nothing but pixels and colors"), NULL },
     { "force", 0, 0, G_OPTION_ARG_NONE, &typed->force, N_ ("Replace files that exist"), NULL },
     { "device", 0, 0, G_OPTION_ARG_STRING, &typed->device, N_ ("Compute there (auto)"),
       "auto|cpu|cuda[:N]" },

@@ -26,6 +26,8 @@ typedef struct
   SbEditList *edits;
   guint depth; /* 8, 16, or 0 for the picture's own */
   gboolean force;
+  gboolean dither, interlace, keep_location, strip_metadata;
+  int compression; /* 0 .. 9, or -1 for the default */
   SbDevice device;
   gboolean json;
   guint width, height; /* of the benchmark's picture */

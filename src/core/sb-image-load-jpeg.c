@@ -34,6 +34,7 @@ typedef struct
   guint orientation;
   guint8 *profile;
   unsigned int profile_bytes;
+  SbMetadata *metadata;
   guint8 *row; /* of CMYK */
   cmsHTRANSFORM transform;
 } Decode;
@@ -214,6 +215,35 @@ find_orientation (const struct jpeg_decompress_struct *jpeg)
   return 1;
 }
 
+static void
+take_metadata (Decode *decode)
+{
+  static const char xmp[] = "http://ns.adobe.com/xap/1.0/";
+  static const char resources[] = "Photoshop 3.0";
+  const struct jpeg_decompress_struct *jpeg = &decode->jpeg;
+  SbMetadata *metadata = decode->metadata;
+
+  for (jpeg_saved_marker_ptr marker = jpeg->marker_list; marker != NULL; marker = marker->next)
+    {
+      const guint8 *data = marker->data;
+      const gsize n = marker->data_length;
+      if (marker->marker == JPEG_APP0 + 1 && n > sizeof xmp && memcmp (data, xmp, sizeof xmp) == 0)
+        sb_metadata_take_xmp (metadata, data + sizeof xmp, n - sizeof xmp);
+      else if (marker->marker == JPEG_APP0 + 1 && n > 6 && memcmp (data, "Exif", 4) == 0)
+        sb_metadata_take_exif (metadata, data, n);
+      else if (marker->marker == JPEG_APP0 + 13 && n > sizeof resources
+               && memcmp (data, resources, sizeof resources) == 0)
+        sb_metadata_take_resources (metadata, data + sizeof resources, n - sizeof resources);
+      else if (marker->marker == JPEG_COM && n > 0)
+        sb_metadata_take_text (metadata, "Comment", (const char *)data, n);
+    }
+  /* JFIF 1.02: 1 is inches, 2 centimeters. */
+  if (jpeg->saw_JFIF_marker && jpeg->density_unit == 1)
+    sb_metadata_take_dpi (metadata, jpeg->X_density, jpeg->Y_density);
+  else if (jpeg->saw_JFIF_marker && jpeg->density_unit == 2)
+    sb_metadata_take_dpi (metadata, jpeg->X_density * 2.54, jpeg->Y_density * 2.54);
+}
+
 static gboolean
 run (Decode *decode)
 {
@@ -228,12 +258,15 @@ run (Decode *decode)
   jpeg->progress = &decode->progress;
   jpeg_save_markers (jpeg, JPEG_APP0 + 1, 0xffff);
   jpeg_save_markers (jpeg, JPEG_APP0 + 2, 0xffff);
+  jpeg_save_markers (jpeg, JPEG_APP0 + 13, 0xffff);
+  jpeg_save_markers (jpeg, JPEG_COM, 0xffff);
   jpeg_read_header (jpeg, TRUE);
   if (!sb_reader_check_size (decode->reader, jpeg->image_width, jpeg->image_height, &decode->error))
     return FALSE;
   /* The markers are gone once decoding is finished. */
   jpeg_read_icc_profile (jpeg, &decode->profile, &decode->profile_bytes);
   decode->orientation = find_orientation (jpeg);
+  take_metadata (decode);
 
   const gboolean cmyk = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
   jpeg->out_color_space = cmyk ? JCS_CMYK : JCS_EXT_RGBA;
@@ -271,6 +304,7 @@ finish (Decode *decode, GError **error)
   else if (decode->damaged)
     sb_image_add_warning (decode->image, _ ("The file is damaged: a part of the picture may be "
                                             "wrong."));
+  sb_image_set_metadata (decode->image, decode->metadata);
   return sb_image_orient (g_steal_pointer (&decode->image), decode->orientation, error);
 }
 
@@ -281,6 +315,8 @@ sb_image_load_jpeg (SbReader *reader, GError **error)
   SbImage *image = NULL;
 
   decode->reader = reader;
+  decode->metadata = sb_metadata_new ();
+  decode->metadata->format = "JPEG";
   decode->jpeg.err = jpeg_std_error (&decode->errors);
   decode->jpeg.client_data = decode;
   decode->errors.error_exit = on_error;
@@ -308,6 +344,7 @@ sb_image_load_jpeg (SbReader *reader, GError **error)
   jpeg_destroy_decompress (&decode->jpeg);
   g_clear_pointer (&decode->image, sb_image_unref);
   g_clear_pointer (&decode->transform, cmsDeleteTransform);
+  sb_metadata_unref (decode->metadata);
   g_free (decode->row);
   free (decode->profile);
   g_free (decode);

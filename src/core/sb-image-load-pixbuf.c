@@ -131,13 +131,24 @@ feed (Decode *decode, GError **error)
 }
 
 static SbImage *
-take (GdkPixbuf *pixbuf, gboolean whole, gboolean animated, const SbAside *aside, GError **error)
+take (GdkPixbuf *pixbuf, GdkPixbufFormat *format, gboolean whole, gboolean animated,
+      const SbAside *aside, GError **error)
 {
   SbImage *image = copy_pixels (pixbuf, error);
 
   if (image == NULL)
     return NULL;
   take_profile (image, pixbuf, aside);
+  g_autoptr (SbMetadata) metadata = aside != NULL && aside->metadata != NULL
+                                        ? sb_metadata_ref (aside->metadata)
+                                        : sb_metadata_new ();
+  if (metadata->format == NULL && format != NULL)
+    {
+      g_autofree char *name = gdk_pixbuf_format_get_name (format);
+      g_autofree char *upper = g_ascii_strup (name, -1);
+      metadata->format = g_intern_string (upper);
+    }
+  sb_image_set_metadata (image, metadata);
   if (!whole)
     sb_image_add_warning (image, _ ("The file is incomplete or damaged: a part of the picture may "
                                     "be missing."));
@@ -177,7 +188,7 @@ sb_image_load_pixbuf (SbReader *reader, const SbAside *aside, GError **error)
     {
       const gboolean whole
           = closed && (animated || decode.rows_seen >= gdk_pixbuf_get_height (pixbuf));
-      return take (pixbuf, whole, animated, aside, error);
+      return take (pixbuf, gdk_pixbuf_loader_get_format (loader), whole, animated, aside, error);
     }
   if (g_error_matches (failure, GDK_PIXBUF_ERROR, GDK_PIXBUF_ERROR_UNKNOWN_TYPE))
     g_set_error (error, SB_ERROR, SB_ERROR_UNAVAILABLE,

@@ -27,6 +27,7 @@ typedef struct
   /* As stored too: libpng 1.6.48 puts 1 for a gamma of 0 when it begins on the rows. */
   gboolean gamma_given;
   double gamma;
+  SbMetadata *metadata;
 } Decode;
 
 /* A text or profile that unpacks to more than this is left out. */
@@ -79,15 +80,29 @@ check_cancelled (Decode *decode)
     fail (decode);
 }
 
-/* Texts are skipped without being unpacked; what says more than libpng knows is kept. */
-static void
-choose_chunks (png_structp png)
+/* libpng would unpack texts to any number of times 16 MB. */
+static int
+on_chunk (png_structp png, png_unknown_chunkp chunk)
 {
-  static const png_byte skipped[] = "tEXt\0zTXt\0iTXt";
-  static const png_byte kept[] = "acTL\0cICP";
+  Decode *decode = png_get_user_chunk_ptr (png);
+  char type[5] = { 0 };
 
-  png_set_keep_unknown_chunks (png, PNG_HANDLE_CHUNK_NEVER, skipped, 3);
-  png_set_keep_unknown_chunks (png, PNG_HANDLE_CHUNK_ALWAYS, kept, 2);
+  memcpy (type, chunk->name, 4);
+  if (strcmp (type, "tEXt") != 0 && strcmp (type, "zTXt") != 0 && strcmp (type, "iTXt") != 0)
+    return 0; /* libpng keeps it */
+  sb_metadata_take_png_text (decode->metadata, type, chunk->data, chunk->size);
+  return 1;
+}
+
+/* What says more than libpng knows is kept. */
+static void
+choose_chunks (Decode *decode)
+{
+  static const png_byte kept[] = "acTL\0cICP\0tEXt\0zTXt\0iTXt";
+  png_structp png = decode->png;
+
+  png_set_read_user_chunk_fn (png, decode, on_chunk);
+  png_set_keep_unknown_chunks (png, PNG_HANDLE_CHUNK_ALWAYS, kept, 5);
   png_set_chunk_malloc_max (png, MAX_CHUNK);
   png_set_chunk_cache_max (png, MAX_CHUNKS);
   png_set_user_limits (png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -209,6 +224,19 @@ take_colors (Decode *decode)
     sb_image_set_profile (decode->image, profile);
 }
 
+static void
+take_density (Decode *decode)
+{
+  png_uint_32 x = 0, y = 0;
+  int unit = 0;
+
+  if (png_get_pHYs (decode->png, decode->info, &x, &y, &unit) == 0 || x == 0 || y == 0)
+    return;
+  decode->metadata->density_x = x;
+  decode->metadata->density_y = y;
+  decode->metadata->density_is_ratio = unit != PNG_RESOLUTION_METER;
+}
+
 static guint
 find_orientation (Decode *decode)
 {
@@ -219,7 +247,10 @@ find_orientation (Decode *decode)
       png_uint_32 n = 0;
       png_bytep data = NULL;
       if (png_get_eXIf_1 (decode->png, infos[i], &n, &data) != 0)
-        return sb_exif_orientation (data, n);
+        {
+          sb_metadata_take_exif (decode->metadata, data, n);
+          return sb_exif_orientation (data, n);
+        }
     }
   return 1;
 }
@@ -234,7 +265,7 @@ run (Decode *decode)
     return FALSE;
 
   png_set_read_fn (decode->png, decode, on_read);
-  choose_chunks (decode->png);
+  choose_chunks (decode);
   png_read_info (decode->png, decode->info);
   const guint width = png_get_image_width (decode->png, decode->info);
   const guint height = png_get_image_height (decode->png, decode->info);
@@ -255,8 +286,9 @@ run (Decode *decode)
 SbImage *
 sb_image_load_png (SbReader *reader, GError **error)
 {
-  Decode decode = { .reader = reader };
+  Decode decode = { .reader = reader, .metadata = sb_metadata_new () };
 
+  decode.metadata->format = "PNG";
   decode.png = png_create_read_struct (PNG_LIBPNG_VER_STRING, &decode, on_error, on_warning);
   if (decode.png != NULL)
     {
@@ -289,12 +321,16 @@ sb_image_load_png (SbReader *reader, GError **error)
                                  "and was left out."));
       take_colors (&decode);
       note_unknown (&decode);
-      image = sb_image_orient (g_steal_pointer (&decode.image), find_orientation (&decode), error);
+      take_density (&decode);
+      const guint orientation = find_orientation (&decode);
+      sb_image_set_metadata (decode.image, decode.metadata);
+      image = sb_image_orient (g_steal_pointer (&decode.image), orientation, error);
     }
   else
     g_propagate_error (error, decode.error);
 
   g_clear_pointer (&decode.image, sb_image_unref);
+  sb_metadata_unref (decode.metadata);
   g_free (decode.message);
   png_destroy_read_struct (&decode.png, &decode.info, &decode.end);
   return image;

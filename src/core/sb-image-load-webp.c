@@ -33,7 +33,10 @@ walk_chunks (const guint8 *data, gsize n, SbAside *aside)
           const gsize skip
               = length > sizeof exif && memcmp (body, exif, sizeof exif) == 0 ? sizeof exif : 0;
           aside->orientation = sb_exif_orientation (body + skip, length - skip);
+          sb_metadata_take_exif (aside->metadata, body, length);
         }
+      else if (memcmp (data + at, "XMP ", 4) == 0)
+        sb_metadata_take_xmp (aside->metadata, body, length);
       at += 8 + length + (length & 1);
     }
 }
@@ -41,11 +44,13 @@ walk_chunks (const guint8 *data, gsize n, SbAside *aside)
 SbImage *
 sb_image_load_webp (SbReader *reader, GError **error)
 {
-  SbAside aside = { NULL, 1 };
+  g_autoptr (SbMetadata) metadata = sb_metadata_new ();
+  SbAside aside = { NULL, 1, metadata };
   g_autoptr (GBytes) bytes
       = sb_reader_slurp (reader, (gsize)MIN (reader->limit_bytes, (guint64)G_MAXSSIZE), error);
   gsize n = 0;
 
+  metadata->format = "WebP";
   if (bytes == NULL)
     return NULL;
   const guint8 *data = g_bytes_get_data (bytes, &n);

@@ -244,6 +244,13 @@ sb_image_orient (SbImage *image, guint orientation, GError **error)
   else
     turn64 ((const guint64 *)from + first, dx, dy, (guint64 *)to, view_w, view_h);
   sb_image_copy_properties (upright, image);
+  SbMetadata *metadata = sb_image_get_metadata (upright);
+  if (swapped && metadata != NULL)
+    {
+      const guint32 x = metadata->density_x;
+      metadata->density_x = metadata->density_y;
+      metadata->density_y = x;
+    }
   sb_image_unref (image);
   return upright;
 }

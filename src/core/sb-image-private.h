@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 /* What the files that read and write pictures share. */
 
-/* Profile and warnings of `from`, added to those of `image`. */
+/* Profile, metadata and warnings of `from`, added to those of `image`. */
 void sb_image_copy_properties (SbImage *image, const SbImage *from);
 
 /* The file's base name, made fit to be shown: valid UTF-8, one line. */
@@ -81,6 +81,7 @@ typedef struct
 {
   GBytes *profile; /* or NULL */
   guint orientation;
+  SbMetadata *metadata; /* or NULL */
 } SbAside;
 
 /* Whatever gdk-pixbuf has loaders for. `aside` (may be NULL) is taken where the loader says

@@ -38,7 +38,9 @@ typedef struct
   SbImage *image;
   SbPngRows rows;
   int level;
-  guint rows_per_band;
+  gboolean interlace;
+  GPtrArray *chunks; /* SbMetadataChunk, or NULL */
+  guint *starts;     /* the first row of each band, and of none */
   guint n_bands;
   Band *bands;
   gint stop; /* atomic: no further band is begun */
@@ -107,10 +109,11 @@ encode_band (gpointer data, gpointer user_data)
 
   if (!g_atomic_int_get (&encode->stop))
     {
-      const guint first = index * encode->rows_per_band;
-      const guint height = sb_image_get_height (encode->image);
-      const guint n_rows = MIN (encode->rows_per_band, height - first);
-      const gsize n = n_rows * (encode->rows.row_bytes + 1);
+      const guint first = encode->starts[index];
+      const guint n_rows = encode->starts[index + 1] - first;
+      gsize n = 0;
+      for (guint i = 0; i < n_rows; i++)
+        n += sb_png_rows_bytes (&encode->rows, first + i);
       guint8 *raw = g_try_malloc (n);
       if (raw != NULL && sb_png_rows_filter (&encode->rows, first, n_rows, raw))
         band.failed = !pack (encode, index, raw, n, &band);
@@ -224,12 +227,20 @@ write_head (Encode *encode)
   png_set_IHDR (encode->png, encode->info, sb_image_get_width (encode->image),
                 sb_image_get_height (encode->image), (int)encode->rows.depth,
                 encode->rows.opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA,
-                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+                encode->interlace ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+                PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
   if (profile == NULL)
     png_set_sRGB (encode->png, encode->info, PNG_sRGB_INTENT_PERCEPTUAL);
   png_write_info (encode->png, encode->info);
   if (profile != NULL)
     write_profile (encode, profile);
+  for (guint i = 0; encode->chunks != NULL && i < encode->chunks->len; i++)
+    {
+      const SbMetadataChunk *chunk = g_ptr_array_index (encode->chunks, i);
+      gsize n = 0;
+      const guint8 *data = g_bytes_get_data (chunk->data, &n);
+      png_write_chunk (encode->png, (png_const_bytep)chunk->type, data, n);
+    }
   return !encode->no_memory;
 }
 
@@ -290,6 +301,29 @@ run (Encode *encode, GError **error)
   return good;
 }
 
+/* Bands of about the same number of bytes, of a row at least. */
+static void
+cut_bands (Encode *encode)
+{
+  const guint n_rows = encode->rows.n_rows;
+  guint n = 0;
+  gsize bytes = 0;
+
+  encode->starts = g_new (guint, (gsize)n_rows + 1);
+  for (guint row = 0; row < n_rows; row++)
+    {
+      const gsize one = sb_png_rows_bytes (&encode->rows, row);
+      if (row == 0 || bytes + one > BAND_BYTES)
+        {
+          encode->starts[n++] = row;
+          bytes = 0;
+        }
+      bytes += one;
+    }
+  encode->starts[n] = n_rows;
+  encode->n_bands = n;
+}
+
 GBytes *
 sb_image_encode_png (SbImage *image, const SbSaveOptions *options, SbProgressFunc progress,
                      gpointer user_data, GCancellable *cancellable, GError **error)
@@ -303,15 +337,17 @@ sb_image_encode_png (SbImage *image, const SbSaveOptions *options, SbProgressFun
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
 
-  const guint height = sb_image_get_height (image);
   Encode encode = { .image = image,
                     .level = options->compression < 0 ? DEFAULT_LEVEL : options->compression,
+                    .interlace = options->interlace,
                     .progress = progress,
                     .user_data = user_data,
                     .cancellable = cancellable };
-  sb_png_rows_init (&encode.rows, image, options->depth);
-  encode.rows_per_band = (guint)CLAMP (BAND_BYTES / (encode.rows.row_bytes + 1), 1, height);
-  encode.n_bands = (height + encode.rows_per_band - 1) / encode.rows_per_band;
+  sb_png_rows_init (&encode.rows, image, options->depth, options->dither, options->interlace);
+  if (options->metadata != NULL && !options->strip_metadata)
+    encode.chunks = sb_metadata_to_png (options->metadata, sb_image_get_width (image),
+                                        sb_image_get_height (image), options->keep_location);
+  cut_bands (&encode);
   encode.bands = g_new0 (Band, encode.n_bands);
   g_mutex_init (&encode.mutex);
   g_cond_init (&encode.cond);
@@ -335,6 +371,8 @@ sb_image_encode_png (SbImage *image, const SbSaveOptions *options, SbProgressFun
   for (guint i = 0; i < encode.n_bands; i++)
     g_free (encode.bands[i].data);
   g_free (encode.bands);
+  g_free (encode.starts);
+  g_clear_pointer (&encode.chunks, g_ptr_array_unref);
   g_free (encode.out);
   g_mutex_clear (&encode.mutex);
   g_cond_clear (&encode.cond);

@@ -20,6 +20,7 @@ struct _SbImage
   gint opaque; /* atomic: 0 not looked up yet, 1 no, 2 yes */
   GBytes *profile;
   char *profile_name;
+  SbMetadata *metadata;
   GPtrArray *warnings; /* NULL-terminated */
 };
 
@@ -78,6 +79,7 @@ sb_image_unref (SbImage *image)
   sb_memory_free (image->pixels, image->bytes);
   g_clear_pointer (&image->profile, g_bytes_unref);
   g_free (image->profile_name);
+  sb_metadata_unref (image->metadata);
   g_ptr_array_unref (image->warnings);
   g_free (image);
 }
@@ -248,6 +250,7 @@ void
 sb_image_copy_properties (SbImage *image, const SbImage *from)
 {
   sb_image_set_profile (image, from->profile);
+  sb_image_set_metadata (image, from->metadata);
   for (guint i = 0; i + 1 < from->warnings->len; i++)
     sb_image_add_warning (image, g_ptr_array_index (from->warnings, i));
 }
@@ -277,6 +280,23 @@ sb_image_get_profile_name (const SbImage *image)
 {
   g_return_val_if_fail (image != NULL, NULL);
   return image->profile_name != NULL ? image->profile_name : "sRGB";
+}
+
+SbMetadata *
+sb_image_get_metadata (const SbImage *image)
+{
+  g_return_val_if_fail (image != NULL, NULL);
+  return image->metadata;
+}
+
+void
+sb_image_set_metadata (SbImage *image, SbMetadata *metadata)
+{
+  g_return_if_fail (image != NULL);
+
+  SbMetadata *old = image->metadata;
+  image->metadata = metadata != NULL ? sb_metadata_ref (metadata) : NULL;
+  sb_metadata_unref (old);
 }
 
 const char *const *

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "sb-metadata.h"
+
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
@@ -50,6 +52,10 @@ void sb_image_set_profile (SbImage *image, GBytes *profile);
 /* A name for people: the profile's description, "sRGB" without one. Owned by the image. */
 const char *sb_image_get_profile_name (const SbImage *image);
 
+/* What the file said of the picture, or NULL. */
+SbMetadata *sb_image_get_metadata (const SbImage *image);
+void sb_image_set_metadata (SbImage *image, SbMetadata *metadata);
+
 /* What a user must be told of a picture that was opened all the same ("cut short", "first of 12
  * frames"): translated sentences, NULL-terminated, owned by the image; never NULL, often empty. */
 const char *const *sb_image_get_warnings (const SbImage *image);
@@ -83,6 +89,14 @@ typedef struct
   guint depth;        /* 8, 16, or 0 for the image's own */
   int compression;    /* 0 .. 9 as deflate counts it, -1 for the default tuned for photos */
   gboolean overwrite; /* replace an existing file; otherwise G_IO_ERROR_EXISTS */
+  /* From 16 bits to 8, mix the two nearest values in a fixed fine pattern, so that a smooth ramp
+   * stays one: v = 257 q + r becomes q + 1 at r / 257 of all places, so what 8 bits can hold is
+   * never touched. Otherwise round. */
+  gboolean dither;
+  gboolean interlace;      /* Adam7 */
+  SbMetadata *metadata;    /* what to keep of the file that was opened, or NULL; borrowed */
+  gboolean strip_metadata; /* keep nothing of it, resolution included */
+  gboolean keep_location;  /* where it was taken too */
 } SbSaveOptions;
 
 /* The whole PNG in memory, packed by all cores; the same picture and options give the same bytes on

@@ -21,13 +21,48 @@ enum
 };
 
 void
-sb_png_rows_init (SbPngRows *rows, SbImage *image, guint depth)
+sb_png_rows_init (SbPngRows *rows, SbImage *image, guint depth, gboolean dither, gboolean interlace)
 {
+  static const guint adam7[7][4] = { { 0, 0, 8, 8 }, { 4, 0, 8, 8 }, { 0, 4, 4, 8 }, { 2, 0, 4, 4 },
+                                     { 0, 2, 2, 4 }, { 1, 0, 2, 2 }, { 0, 1, 1, 2 } };
+  static const guint whole[1][4] = { { 0, 0, 1, 1 } };
+  const guint width = sb_image_get_width (image), height = sb_image_get_height (image);
+
   rows->image = image;
   rows->depth = depth != 0 ? depth : sb_image_get_depth (image);
   rows->opaque = sb_image_is_opaque (image);
+  rows->dither = dither && rows->depth == 8 && sb_image_get_depth (image) == 16;
   rows->bpp = (rows->opaque ? 3 : 4) * (rows->depth / 8);
-  rows->row_bytes = (gsize)sb_image_get_width (image) * rows->bpp;
+  rows->n_passes = 0;
+  rows->n_rows = 0;
+  for (guint i = 0; i < (interlace ? 7u : 1u); i++)
+    {
+      const guint *pass = interlace ? adam7[i] : whole[i];
+      if (pass[0] >= width || pass[1] >= height)
+        continue;
+      const guint n = (height - pass[1] + pass[3] - 1) / pass[3];
+      rows->passes[rows->n_passes++] = (SbPngPass){
+        pass[0],      pass[1], pass[2], pass[3], (width - pass[0] + pass[2] - 1) / pass[2],
+        rows->n_rows, n
+      };
+      rows->n_rows += n;
+    }
+}
+
+static const SbPngPass *
+find_pass (const SbPngRows *rows, guint row)
+{
+  const SbPngPass *pass = rows->passes;
+
+  while (row >= pass->first + pass->n_rows)
+    pass++;
+  return pass;
+}
+
+gsize
+sb_png_rows_bytes (const SbPngRows *rows, guint row)
+{
+  return (gsize)find_pass (rows, row)->width * rows->bpp + 1;
 }
 
 /* --- samples --------------------------------------------------------------------------------- */
@@ -52,17 +87,53 @@ DEFINE_PACK (pack_16_to_8_rgba, guint16, 4, *to++ = (guint8)((v * 255 + 32895) >
 DEFINE_PACK (pack_16_to_16_rgb, guint16, 3, *to++ = (guint8)(v >> 8); *to++ = (guint8)v;)
 DEFINE_PACK (pack_16_to_16_rgba, guint16, 4, *to++ = (guint8)(v >> 8); *to++ = (guint8)v;)
 
-static void
-pack_row (const SbPngRows *rows, gsize y, guint8 *to)
-{
-  const guint8 *from = sb_image_get_pixels (rows->image) + y * sb_image_get_stride (rows->image);
-  const gsize width = sb_image_get_width (rows->image);
-  const gboolean wide = sb_image_get_depth (rows->image) == 16;
+/* Thresholds that fill the plane evenly in any direction: the fractions of x / p + y / p^2, where p
+ * = 1.3247… solves p^3 = p + 1, as numbers of 32 bits. All channels share them, so greys stay
+ * greys. */
+#define DITHER_X 0xc13fa9a9u
+#define DITHER_Y 0x91e10da5u
 
-  if (!wide && rows->depth == 8 && rows->opaque)
+static void
+dither_row (const guint16 *from, guint8 *to, gsize width, guint channels, guint32 at, guint32 step)
+{
+  for (gsize x = 0; x < width; x++, from += 4, at += step)
+    for (guint c = 0; c < channels; c++)
+      {
+        /* v / 257 for all v of 16 bits */
+        const guint32 v = from[c], q = (v * 65281u) >> 24, r = v - 257 * q;
+        *to++ = (guint8)(q + (r * 65536 > (at >> 16) * 257 ? 1 : 0));
+      }
+}
+
+/* Every step-th pixel of a row, side by side. */
+static const guint8 *
+gather (const guint8 *from, guint8 *to, gsize width, gsize step, gsize pixel)
+{
+  for (gsize x = 0; x < width; x++)
+    memcpy (to + x * pixel, from + x * step * pixel, pixel);
+  return to;
+}
+
+/* scratch: room for a row of the image, or NULL where no pixel of a row is left out. */
+static void
+pack_row (const SbPngRows *rows, const SbPngPass *pass, guint row, guint8 *scratch, guint8 *to)
+{
+  const gsize y = pass->y + (gsize)(row - pass->first) * pass->step_y;
+  const gsize pixel = sb_image_get_depth (rows->image) / 2;
+  const gsize width = pass->width;
+  const gboolean wide = sb_image_get_depth (rows->image) == 16;
+  const guint8 *from
+      = sb_image_get_pixels (rows->image) + y * sb_image_get_stride (rows->image) + pass->x * pixel;
+
+  if (pass->step_x > 1)
+    from = gather (from, scratch, width, pass->step_x, pixel);
+  if (rows->dither)
+    dither_row ((const guint16 *)from, to, width, rows->opaque ? 3 : 4,
+                pass->x * DITHER_X + (guint32)y * DITHER_Y, pass->step_x * DITHER_X);
+  else if (!wide && rows->depth == 8 && rows->opaque)
     pack_8_to_8_rgb (from, to, width);
   else if (!wide && rows->depth == 8)
-    memcpy (to, from, rows->row_bytes);
+    memcpy (to, from, width * rows->bpp);
   else if (!wide)
     (rows->opaque ? pack_8_to_16_rgb : pack_8_to_16_rgba) (from, to, width);
   else if (rows->depth == 8)
@@ -120,7 +191,7 @@ DEFINE_FILTER (filter_paeth, const gint16 da = (gint16)(b - c); const gint16 db 
 /* The filter whose differences are smallest in sum; ties go to the lowest number. */
 static void
 filter_row (const SbPngRows *rows, const guint8 *row, const guint8 *above, guint8 *scratch,
-            gsize padded, guint8 *to)
+            gsize row_bytes, gsize padded, guint8 *to)
 {
   static guint64 (*const filters[]) (const guint8 *restrict, const guint8 *restrict, gsize,
                                      guint8 *restrict, gsize)
@@ -138,30 +209,53 @@ filter_row (const SbPngRows *rows, const guint8 *row, const guint8 *above, guint
         }
     }
   to[0] = (guint8)best;
-  memcpy (to + 1, scratch + best * padded, rows->row_bytes);
+  memcpy (to + 1, scratch + best * padded, row_bytes);
+}
+
+/* Rows of one pass. memory: two rows with their left neighbours, five filtered ones, a row of the
+ * image; all zero at first. */
+static void
+filter_pass (const SbPngRows *rows, const SbPngPass *pass, guint first, guint n, guint8 *memory,
+             guint8 *to)
+{
+  const gsize row_bytes = (gsize)pass->width * rows->bpp;
+  const gsize padded = (row_bytes + BLOCK - 1) / BLOCK * BLOCK;
+  guint8 *above = memory + LEFT;
+  guint8 *row = memory + 2 * LEFT + padded;
+  guint8 *scratch = memory + 2 * (LEFT + padded);
+  guint8 *gathered = scratch + 5 * padded;
+
+  memset (memory, 0, 2 * (LEFT + padded));
+  if (first > pass->first)
+    pack_row (rows, pass, first - 1, gathered, above);
+  for (guint i = 0; i < n; i++)
+    {
+      pack_row (rows, pass, first + i, gathered, row);
+      filter_row (rows, row, above, scratch, row_bytes, padded, to + i * (row_bytes + 1));
+      guint8 *done = above;
+      above = row;
+      row = done;
+    }
 }
 
 gboolean
 sb_png_rows_filter (const SbPngRows *rows, guint first, guint n, guint8 *to)
 {
-  const gsize padded = (rows->row_bytes + BLOCK - 1) / BLOCK * BLOCK;
-  const gsize one = LEFT + padded;
-  guint8 *memory = g_try_malloc0 (2 * one + 5 * padded);
+  const gsize widest = (gsize)sb_image_get_width (rows->image) * rows->bpp;
+  const gsize padded = (widest + BLOCK - 1) / BLOCK * BLOCK;
+  guint8 *memory
+      = g_try_malloc (2 * (LEFT + padded) + 5 * padded + sb_image_get_stride (rows->image));
 
   if (memory == NULL)
     return FALSE;
-  guint8 *above = memory + LEFT;
-  guint8 *row = memory + one + LEFT;
-  guint8 *scratch = memory + 2 * one;
-  if (first > 0)
-    pack_row (rows, first - 1, above);
-  for (guint i = 0; i < n; i++)
+  while (n > 0)
     {
-      pack_row (rows, first + i, row);
-      filter_row (rows, row, above, scratch, padded, to + i * (rows->row_bytes + 1));
-      guint8 *done = above;
-      above = row;
-      row = done;
+      const SbPngPass *pass = find_pass (rows, first);
+      const guint some = MIN (n, pass->first + pass->n_rows - first);
+      filter_pass (rows, pass, first, some, memory, to);
+      to += some * ((gsize)pass->width * rows->bpp + 1);
+      first += some;
+      n -= some;
     }
   g_free (memory);
   return TRUE;
