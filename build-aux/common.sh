@@ -8,9 +8,11 @@ build_packages='
     gcc libc6-dev meson ninja-build pkgconf python3 gettext appstream desktop-file-utils
     libglib2.0-dev libgtk-4-dev libadwaita-1-dev libepoxy-dev libgdk-pixbuf-2.0-dev
     libpng-dev libjpeg62-turbo-dev libtiff-dev zlib1g-dev liblcms2-dev libzstd-dev
-    libgtk-4-bin libgl1-mesa-dri libegl1 librsvg2-common adwaita-icon-theme fonts-dejavu-core'
+    libgexiv2-dev libgtk-4-bin libgl1-mesa-dri libegl1 librsvg2-common webp-pixbuf-loader
+    adwaita-icon-theme fonts-dejavu-core'
 test_packages='
-    xvfb xdotool openbox x11-utils imagemagick dbus-daemon at-spi2-core python3-gi locales'
+    xvfb xdotool openbox x11-utils imagemagick dbus-daemon at-spi2-core python3-gi locales
+    libimage-exiftool-perl pngcheck'
 ci_packages='clang clang-format git libc6-dev-arm64-cross'
 
 say() {
