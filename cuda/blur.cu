@@ -73,10 +73,12 @@ scans (const SbCudaBlur *b)
 }
 
 /* The cheapest way to filter lines of `length` with passes of this reach: pixels computed, more
- * where few threads share a multiprocessor and where sectors of memory are written in parts. */
+ * where few threads share a multiprocessor and where sectors of memory are written in parts.
+ * `whole`: all of the length is wanted, so that the first and the last segment have a halo on one
+ * side only. */
 static int
 plan_lines (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, int length, int wanted,
-            int halo, SbPlan *best)
+            int whole, int halo, SbPlan *best)
 {
   best->cost = 0;
   const int most = vertical ? SB_COLUMN_THREADS : SB_ROW_THREADS;
@@ -86,7 +88,8 @@ plan_lines (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, int l
       {
         const int unit = SB_CHUNK * (lines > 1 ? 16 : 32); /* whole warps of all lines */
         const int keep = ((wanted + segments - 1) / segments + 15) / 16 * 16;
-        const int len = keep + 2 * halo + 3 < length ? keep + 2 * halo + 3 : length;
+        const int most_len = keep + (whole && segments <= 2 ? 1 : 2) * halo + 3;
+        const int len = most_len < length ? most_len : length;
         int threads = (len + unit - 1) / unit * unit / SB_CHUNK * lines;
         threads = (threads + 31) / 32 * 32;
         if (threads > most || threads % lines != 0)
@@ -106,9 +109,9 @@ plan_lines (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, int l
         if (blocks < 2)
           cost *= 1.3; /* nothing computes while it waits for memory */
         if (vertical && lines < 4)
-          cost *= lines == 2 ? 1.1 : 3.0;
+          cost *= lines == 2 ? 1.25 : 3.0;
         if (best->cost == 0 || cost < best->cost)
-          *best = (SbPlan){ threads, lines, segments, keep, halo, shared, cost };
+          *best = (SbPlan){ threads, lines, segments, keep, halo, len, shared, cost };
       }
   return best->cost > 0;
 }
@@ -165,17 +168,33 @@ plan_direction (const SbCudaLimits *limits, const SbCudaBlur *b, int vertical, D
   const int halo = (reach * b->passes + 3) / 4 * 4; /* keeps segments aligned */
   /* A launch of one pass must leave its whole length right, so it wants all of it. */
   const int wanted = vertical ? b->height : b->width + (b->vertical ? 14 : 0);
+  const int whole = (vertical ? b->height : b->width) == length;
 
   d->launches = 1;
   d->passes = b->passes;
   d->small = length < b->radius + 1;
   if (d->small
-      || plan_lines (limits, b, vertical, length, wanted, halo < length ? halo : length, &d->plan))
+      || plan_lines (limits, b, vertical, length, wanted, whole, halo < length ? halo : length,
+                     &d->plan))
     return 1;
   d->launches = b->passes;
   d->passes = 1;
-  return plan_lines (limits, b, vertical, length, length,
+  return plan_lines (limits, b, vertical, length, length, 0,
                      (reach + 3) / 4 * 4 < length ? (reach + 3) / 4 * 4 : length, &d->plan);
+}
+
+/* Whether the columns march. One pass of a long window reads all rows twice then: four columns at a
+ * time in shared memory are faster where two segments are enough. */
+static int
+marches (const SbCudaLimits *limits, const SbCudaBlur *b)
+{
+  Direction d = {};
+  if (!sb_cuda_march_can (limits, b))
+    return 0;
+  return !(limits->march == SB_CUDA_AUTO && limits->bulk && b->passes == 1
+           && 2 * b->radius + 1 > SB_MAX_FLOAT_WINDOW && b->target.depth == 8
+           && plan_direction (limits, b, 1, &d) && !d.small && d.launches == 1 && d.plan.lines == 4
+           && d.plan.segments <= 2);
 }
 
 int
@@ -185,7 +204,7 @@ sb_cuda_blur_needs (const SbCudaLimits *limits, const SbCudaBlur *b)
   int needs = 0;
   if (sb_cuda_fused_can (limits, b))
     return 0;
-  const int march = sb_cuda_march_can (limits, b);
+  const int march = marches (limits, b);
   if (march && sb_cuda_march_passes (limits, b) < b->passes)
     needs |= SB_CUDA_NEEDS_SECOND;
   if (b->horizontal && plan_direction (limits, b, 0, &d) && d.launches > 1)
@@ -217,7 +236,7 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
       Direction d = {};
       if (!(vertical ? b->vertical : b->horizontal))
         continue;
-      if (vertical && sb_cuda_march_can (limits, b) && now == 0)
+      if (vertical && marches (limits, b) && now == 0)
         return sb_cuda_march (limits, b, &job.window, method, stream);
       if (!plan_direction (limits, b, vertical, &d))
         return cudaErrorInvalidConfiguration;
@@ -228,12 +247,8 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
       job.halo = d.plan.halo;
       job.keep = d.plan.keep;
       job.lines = d.plan.lines;
-      {
-        const int len
-            = job.keep + 2 * job.halo + 3 < job.length ? job.keep + 2 * job.halo + 3 : job.length;
-        job.pad = pad_of (b);
-        job.pitch = pitch_of (b, len);
-      }
+      job.pad = pad_of (b);
+      job.pitch = pitch_of (b, d.plan.len);
       if (vertical)
         {
           /* Whole sectors: what lies beside the rect is not written. */

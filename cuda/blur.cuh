@@ -44,6 +44,7 @@ struct SbJob
 struct SbPlan
 {
   int threads, lines, segments, keep, halo;
+  int len; /* of a segment with its halo, at most */
   size_t shared;
   double cost;
 };
@@ -53,7 +54,7 @@ struct SbPlan
 #define SB_CHUNK          21
 #define SB_ROW_THREADS    288
 #define SB_ROW_BLOCKS     3
-#define SB_COLUMN_THREADS 384
+#define SB_COLUMN_THREADS 448
 #define SB_COLUMN_BLOCKS  2
 /* Of rows that are decoded from bytes. */
 #define SB_ROW_TABLE ((size_t)16384)

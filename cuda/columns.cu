@@ -29,7 +29,7 @@ load_columns (const SbJob &job, uint2 *pixels, int x0, int lines, int start, int
     {
       /* Columns beyond the last are copies of others; rows are written in pairs of pixels. */
       const char *from = job.in + (size_t)start * job.work_stride;
-      if (LINES == 1)
+      if constexpr (LINES == 1)
         {
           from += 8 * (size_t)min (x0, job.last - 1);
 #pragma unroll 4

@@ -160,14 +160,12 @@ template <int CHANNELS, int METHOD, typename Pixel> struct SbSlide
   {
     sum = window;
     left = before;
-    if (METHOD == SB_METHOD_FLOAT)
-      return;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
       {
         if (METHOD == SB_METHOD_FRACTION)
           sum.c[c] = sb_add_times (before, c, w.fraction, 16u * sum.c[c]);
-        if (!BYTES)
+        if (METHOD != SB_METHOD_FLOAT && !BYTES)
           sum.c[c] += w.half;
       }
   }
