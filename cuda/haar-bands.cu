@@ -76,7 +76,7 @@ edit_tile (SbTile &t, const SbPlace &p, const Change &c, const float *means, siz
     t.a = means[(size_t)(p.y >> 5) * stride + (p.x >> 5)];
   else
     sb_each_mean (t, c.levels, [&] (float &a) { a *= c.gain_a; });
-  sb_tile_inverse (t, p.lane, c.levels);
+  sb_tile_inverse (t, c.levels);
 }
 
 __device__ __forceinline__ size_t
@@ -105,30 +105,52 @@ inverse_of (uint32_t a)
 
 /* --- Bytes to bytes -------------------------------------------------------------------------- */
 
-/* The channel in the lowest byte, as a sample of the picture of 16 bits. alpha: of 8 bits. */
+/* Of 8 bits at this shift, as a float. */
+__device__ __forceinline__ float
+byte_alpha (uint32_t v, int at)
+{
+  return sb_to_float (v >> at & 255);
+}
+
+/* The channel in the lowest byte, as a sample of the picture of 16 bits; alpha: of 8 bits. */
 template <bool ALPHA>
 __device__ __forceinline__ float
-byte_sample (uint32_t v, uint32_t alpha)
+byte_sample (uint32_t v, float alpha)
 {
   if (ALPHA)
-    return sb_to_float (sb_divide_65535 ((v & 255) * 257u * (alpha * 257u)));
+    {
+      /* round (257 c 257 a / 65535) is m + round (m 2 / 255) of m = c a. */
+      const float m = sb_to_float (v & 255) * alpha;
+      return m + (__fmaf_rn (m, 2.0f / 255, 8388608.0f) - 8388608.0f);
+    }
   return __uint_as_float (__byte_perm (v, 0x4b000000u, 0x7400)) - 8388608.0f;
+}
+
+/* A whole sample p, not above alpha (both of 16 bits), straight and rounded to 8 bits, in the
+ * lowest byte: sb_unpremultiply() and sb_round_to_8() together are one rounding of 255 p / alpha.
+ * It is tried a little too low, and what is left tells whether by one. */
+__device__ __forceinline__ uint32_t
+straight_byte (float p, float alpha)
+{
+  const float factor = __fdividef (255.0f * (1.0f - 0x1p-20f), fmaxf (alpha, 1.0f));
+  const float near = p * factor + 8388608.0f;
+  const float left = __fmaf_rn (8388608.0f - near, alpha, 255.0f * p);
+  return __float_as_uint (near) + (left >= 0.5f * alpha && alpha > 0 ? 1u : 0u);
 }
 
 /* The new sample's byte behind the other three, which move down. */
 template <bool ALPHA>
 __device__ __forceinline__ uint32_t
-put_byte (uint32_t v, float x, uint32_t alpha)
+put_byte (uint32_t v, float x, float alpha)
 {
-  uint32_t bits = sb_round_bits (x);
   if (ALPHA)
     {
-      bits &= 0xffffu;
-      bits = alpha == 0 ? 0 : straight (bits, alpha * 257u, inverse_of (alpha * 257u));
-      return __byte_perm (v, bits * 255u + 32895u, 0x6321);
+      const float a = alpha * 257.0f;
+      const float p = (fminf (fmaxf (x, 0.0f), a) + 8388608.0f) - 8388608.0f;
+      return __byte_perm (v, straight_byte (p, a), 0x4321);
     }
   /* Rounded to 8 bits in the third byte, without the bits of 2^23. */
-  return __byte_perm (v, bits * 255u + (32895u - 0x4b000000u * 255u), 0x6321);
+  return __byte_perm (v, sb_round_bits (x) * 255u + (32895u - 0x4b000000u * 255u), 0x6321);
 }
 
 __device__ __forceinline__ void
@@ -171,21 +193,20 @@ template <bool ALPHA>
 __device__ __forceinline__ uint32_t
 byte_add_luma (uint32_t v, float x)
 {
-  const uint32_t a8 = v >> 24;
-  const float inverse = inverse_of (a8 * 257u);
+  const uint32_t a = (v >> 24) * 257u;
   const int more = __float2int_rn (x) - (int)byte_luma (v, ALPHA);
 #pragma unroll
   for (int c = 0; c < 3; c++)
     {
-      uint32_t s = (v & 255) * 257u;
+      const uint32_t s = (v & 255) * 257u;
       if (ALPHA)
-        {
-          s = add_limited (sb_divide_65535 (s * (a8 * 257u)), more);
-          s = a8 == 0 ? 0 : straight (s, a8 * 257u, inverse);
-        }
+        v = __byte_perm (
+            v,
+            straight_byte (sb_to_float (min (add_limited (sb_divide_65535 (s * a), more), a)),
+                           sb_to_float (a)),
+            0x4321);
       else
-        s = add_limited (s, more);
-      v = __byte_perm (v, s * 255u + 32895u, 0x6321);
+        v = __byte_perm (v, add_limited (s, more) * 255u + 32895u, 0x6321);
     }
   return v;
 }
@@ -224,7 +245,7 @@ bytes_tile (const Job &job, const SbPlace &p, bool all)
           for (int i = 0; i < 8; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++)
-              t.s[i][j] = byte_sample<ALPHA> (v[i][j], v[i][j] >> at & 255);
+              t.s[i][j] = byte_sample<ALPHA> (v[i][j], byte_alpha (v[i][j], at));
           edit_tile<EDGE> (t, p, job.change,
                            job.change.means == NULL ? NULL
                                                     : job.change.means + (size_t)c * job.made_size,
@@ -233,7 +254,7 @@ bytes_tile (const Job &job, const SbPlace &p, bool all)
           for (int i = 0; i < 8; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++)
-              v[i][j] = put_byte<ALPHA> (v[i][j], t.s[i][j], v[i][j] >> at & 255);
+              v[i][j] = put_byte<ALPHA> (v[i][j], t.s[i][j], byte_alpha (v[i][j], at));
         }
     }
     /* Alpha is where red began. */
@@ -296,32 +317,34 @@ luma_of (uint2 p)
   return (54 * (p.x & 65535) + 183 * (p.x >> 16) + 19 * (p.y & 65535) + 128) >> 8;
 }
 
+/* Every branch is around a whole loop: a load in a branch of its own would be waited for there. */
 template <bool EDGE>
 __device__ __forceinline__ void
 load_pixels (const Job &job, const SbPlace &p, uint2 (&v)[8][4])
 {
-#pragma unroll
-  for (int i = 0; i < 8; i++)
+  if (job.source.depth == 16)
     {
-      const int y = EDGE ? min (p.y + i, p.height - 1) : p.y + i;
-      const char *row = sb_row_at (job.source, y);
-      if (job.source.depth == 16)
+#pragma unroll
+      for (int i = 0; i < 8; i++)
         {
-          const uint4 a = __ldg ((const uint4 *)(row + (size_t)p.x * 8));
-          const uint4 b = __ldg ((const uint4 *)(row + (size_t)p.x * 8) + 1);
+          const int y = EDGE ? min (p.y + i, p.height - 1) : p.y + i;
+          const uint4 *at = (const uint4 *)(sb_row_at (job.source, y) + (size_t)p.x * 8);
+          const uint4 a = __ldg (at), b = __ldg (at + 1);
           v[i][0] = make_uint2 (a.x, a.y);
           v[i][1] = make_uint2 (a.z, a.w);
           v[i][2] = make_uint2 (b.x, b.y);
           v[i][3] = make_uint2 (b.z, b.w);
         }
-      else
-        {
-          const uint4 a = __ldg ((const uint4 *)(row + (size_t)p.x * 4));
-          v[i][0] = sb_expand (a.x);
-          v[i][1] = sb_expand (a.y);
-          v[i][2] = sb_expand (a.z);
-          v[i][3] = sb_expand (a.w);
-        }
+    }
+  else
+    {
+      uint32_t bytes[8][4];
+      load_bytes (job.source, p, EDGE, bytes);
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          v[i][j] = sb_expand (bytes[i][j]);
     }
   if (!job.opaque)
     {
@@ -340,34 +363,90 @@ turn (uint2 p)
   return make_uint2 (__byte_perm (p.x, p.y, 0x5432), __byte_perm (p.y, p.x, 0x5432));
 }
 
-/* Straight again, mixed with what was there by the mask, at the target's depth: 8 bits are in the
- * first word. */
 __device__ __forceinline__ uint2
-finish_pixel (const Job &job, int x, int y, uint2 p)
+straight_pixel (uint2 p)
 {
-  uint32_t c[3] = { p.x & 65535, p.x >> 16, p.y & 65535 };
-  uint32_t a = p.y >> 16, mask = 65535;
+  const uint32_t a = p.y >> 16;
+  const float inverse = inverse_of (a);
+  if (a == 0)
+    return make_uint2 (0, 0);
+  return sb_pack (straight (p.x & 65535, a, inverse), straight (p.x >> 16, a, inverse),
+                  straight (p.y & 65535, a, inverse), a);
+}
+
+/* Between what was there and the result, straight, by the mask. */
+__device__ __forceinline__ uint2
+mix_pixel (const Job &job, int x, int y, uint2 p)
+{
+  const uint32_t mask
+      = __ldg ((const uint16_t *)((const char *)job.mask + (size_t)y * job.mask_stride) + x);
+  if (mask == 65535)
+    return p;
+  const uint2 in = sb_load_straight (job.source, x, y);
+  if (mask == 0)
+    return in;
+  const uint64_t wi = (uint64_t)(in.y >> 16) * (65535u - mask), wo = (uint64_t)(p.y >> 16) * mask;
+  if (wi + wo == 0)
+    return make_uint2 (in.x, in.y & 65535);
+  return sb_pack (
+      sb_mix (in.x & 65535, p.x & 65535, wi, wo), sb_mix (in.x >> 16, p.x >> 16, wi, wo),
+      sb_mix (in.y & 65535, p.y & 65535, wi, wo), (uint32_t)((wi + wo + 32767u) / 65535u));
+}
+
+/* Straight again, mixed by the mask, and written at the target's depth. */
+template <bool EDGE>
+__device__ __forceinline__ void
+store_pixels (const Job &job, const SbPlace &p, uint2 (&v)[8][4])
+{
   if (!job.opaque)
     {
-      const float inverse = inverse_of (a);
 #pragma unroll
-      for (int k = 0; k < 3; k++)
-        c[k] = a == 0 ? 0 : straight (c[k], a, inverse);
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          v[i][j] = straight_pixel (v[i][j]);
     }
   if (job.mask != NULL)
-    mask = __ldg ((const uint16_t *)((const char *)job.mask + (size_t)y * job.mask_stride) + x);
-  if (mask != 65535)
     {
-      const uint2 in = sb_load_straight (job.source, x, y);
-      const uint32_t ci[3] = { in.x & 65535, in.x >> 16, in.y & 65535 };
-      const uint64_t wi = (uint64_t)(in.y >> 16) * (65535u - mask), wo = (uint64_t)a * mask;
 #pragma unroll
-      for (int k = 0; k < 3; k++)
-        c[k] = mask == 0 || wi + wo == 0 ? ci[k] : sb_mix (ci[k], c[k], wi, wo);
-      a = mask == 0 ? in.y >> 16 : (uint32_t)((wi + wo + 32767u) / 65535u);
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          if (!EDGE
+              || (p.x + j >= job.x && p.x + j < job.right && p.y + i >= job.y
+                  && p.y + i < job.bottom))
+            v[i][j] = mix_pixel (job, p.x + j, p.y + i, v[i][j]);
     }
-  const uint2 q = sb_pack (c[0], c[1], c[2], a);
-  return job.target.depth == 16 ? q : make_uint2 (sb_pack_8 (q), 0);
+#pragma unroll
+  for (int i = 0; i < 8; i++)
+    {
+      const int y = p.y + i;
+      char *row = (char *)job.target.pixels + (size_t)y * job.target.stride;
+      if (EDGE && (y < job.y || y >= job.bottom))
+        continue;
+      if (EDGE)
+        {
+#pragma unroll
+          for (int j = 0; j < 4; j++)
+            if (p.x + j >= job.x && p.x + j < job.right)
+              {
+                if (job.target.depth == 16)
+                  ((uint2 *)row)[p.x + j] = v[i][j];
+                else
+                  ((uint32_t *)row)[p.x + j] = sb_pack_8 (v[i][j]);
+              }
+          continue;
+        }
+      if (job.target.depth == 16)
+        {
+          uint4 *to = (uint4 *)(row + (size_t)p.x * 8);
+          to[0] = make_uint4 (v[i][0].x, v[i][0].y, v[i][1].x, v[i][1].y);
+          to[1] = make_uint4 (v[i][2].x, v[i][2].y, v[i][3].x, v[i][3].y);
+        }
+      else
+        *(uint4 *)(row + (size_t)p.x * 4) = make_uint4 (sb_pack_8 (v[i][0]), sb_pack_8 (v[i][1]),
+                                                        sb_pack_8 (v[i][2]), sb_pack_8 (v[i][3]));
+    }
 }
 
 template <bool LUMA, bool EDGE>
@@ -425,34 +504,7 @@ pixels_tile (const Job &job, const SbPlace &p)
         for (int j = 0; j < 4; j++)
           v[i][j] = turn (v[i][j]);
     }
-#pragma unroll
-  for (int i = 0; i < 8; i++)
-    {
-      const int y = p.y + i;
-      char *row = (char *)job.target.pixels + (size_t)y * job.target.stride;
-      if (EDGE && (y < job.y || y >= job.bottom))
-        continue;
-#pragma unroll
-      for (int j = 0; j < 4; j++)
-        if (!EDGE || (p.x + j >= job.x && p.x + j < job.right))
-          {
-            v[i][j] = finish_pixel (job, p.x + j, y, v[i][j]);
-            if (EDGE && job.target.depth == 16)
-              ((uint2 *)row)[p.x + j] = v[i][j];
-            else if (EDGE)
-              ((uint32_t *)row)[p.x + j] = v[i][j].x;
-          }
-      if (EDGE)
-        continue;
-      uint4 *to = (uint4 *)(row + (size_t)p.x * (size_t)(job.target.depth / 2));
-      if (job.target.depth == 16)
-        {
-          to[0] = make_uint4 (v[i][0].x, v[i][0].y, v[i][1].x, v[i][1].y);
-          to[1] = make_uint4 (v[i][2].x, v[i][2].y, v[i][3].x, v[i][3].y);
-        }
-      else
-        to[0] = make_uint4 (v[i][0].x, v[i][1].x, v[i][2].x, v[i][3].x);
-    }
+  store_pixels<EDGE> (job, p, v);
 }
 
 template <bool LUMA>
@@ -655,6 +707,13 @@ __global__ void __launch_bounds__ (32 * SB_HAAR_WARPS)
     }
 }
 
+/* Four bytes as they are, 16 bits each. */
+__device__ __forceinline__ uint2
+sb_split (uint32_t v)
+{
+  return make_uint2 (__byte_perm (v, 0, 0x4140), __byte_perm (v, 0, 0x4342));
+}
+
 __global__ void
 squared_error_kernel (const __grid_constant__ SbCudaPicture a,
                       const __grid_constant__ SbCudaPicture b, unsigned long long *sum)
@@ -663,7 +722,12 @@ squared_error_kernel (const __grid_constant__ SbCudaPicture a,
   for (int y = blockIdx.y; y < a.height; y += gridDim.y)
     for (int x = blockIdx.x * blockDim.x + threadIdx.x; x < a.width; x += gridDim.x * blockDim.x)
       {
-        const uint2 p = sb_load_straight (a, x, y), q = sb_load_straight (b, x, y);
+        uint2 p = sb_load_straight (a, x, y), q = sb_load_straight (b, x, y);
+        if (b.depth == 8)
+          {
+            p = sb_split (sb_pack_8 (p));
+            q = sb_split (sb_pack_8 (q));
+          }
         const long long r = (long long)(p.x & 65535) - (long long)(q.x & 65535);
         const long long g = (long long)(p.x >> 16) - (long long)(q.x >> 16);
         const long long u = (long long)(p.y & 65535) - (long long)(q.y & 65535);

@@ -263,9 +263,12 @@ load_bands (const Step &step, const SbPlace &p, SbTile &t)
     {
       if (step.levels < l)
         return;
-      t.h[l - 3] = load_1<EDGE> (step.details[l - 1][0], p.x >> l, p.y >> l);
-      t.v[l - 3] = load_1<EDGE> (step.details[l - 1][1], p.x >> l, p.y >> l);
-      t.d[l - 3] = load_1<EDGE> (step.details[l - 1][2], p.x >> l, p.y >> l);
+      /* With the signs that lanes hold them with. */
+      const float across = (p.lane & (1 << (l - 3))) != 0 ? -1.0f : 1.0f;
+      const float down = (p.lane & (l > 3 ? 8 << (l - 4) : 0)) != 0 ? -1.0f : 1.0f;
+      t.h[l - 3] = load_1<EDGE> (step.details[l - 1][0], p.x >> l, p.y >> l) * down;
+      t.v[l - 3] = load_1<EDGE> (step.details[l - 1][1], p.x >> l, p.y >> l) * across;
+      t.d[l - 3] = load_1<EDGE> (step.details[l - 1][2], p.x >> l, p.y >> l) * across * down;
       if (step.levels == l)
         t.a = load_1<EDGE> (step.mean, p.x >> l, p.y >> l);
     }
@@ -290,7 +293,7 @@ inverse_tile (const Step &step, const SbPlace &p)
   SbTile t;
   float most = 0;
   load_bands<EDGE> (step, p, t);
-  sb_tile_inverse (t, p.lane, step.levels);
+  sb_tile_inverse (t, step.levels);
   if (SOURCE == SOURCE_PLANE)
     {
       store_plane<EDGE> (step, p, t.s);

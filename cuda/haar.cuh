@@ -22,7 +22,7 @@ struct SbTile
   /* Level by level in place: of a block p q / r t, a stays where p is, v where q, h where r, d
    * where t is. */
   float s[8][4];
-  /* Levels 3 to 5, the same in all lanes whose samples they cover. */
+  /* Levels 3 to 5, in all lanes whose samples they cover, with the signs of sb_join(). */
   float a, h[3], v[3], d[3];
 };
 
@@ -77,21 +77,34 @@ sb_from (float x, int mask)
   return __shfl_xor_sync (0xffffffffu, x, mask);
 }
 
-/* A level that lanes make together: p and r are in the lane or, where ROWS is not 0, p in one lane
- * and r in the one ROWS beside; q and t are COLUMNS beside. */
-template <int COLUMNS>
+/* A level that lanes make together: r lies ROWS lanes beside p, q COLUMNS beside. Each lane takes
+ * its own less the other's, so that it holds v and d with the sign they have in its own sample, h
+ * and d likewise: the first lane's are the coefficients themselves, and the inverse is additions
+ * alone. */
+template <bool EDGE>
 __device__ __forceinline__ void
-sb_join_columns (float sum, float difference, bool right, bool alone, float &a, float &h, float &v,
+sb_exchange (float &own, float &other, int mask, int lane, bool alone)
+{
+  other = sb_from (own, mask);
+  if (EDGE && alone)
+    {
+      own = (lane & mask) != 0 ? other : own;
+      other = own;
+    }
+}
+
+template <bool EDGE, int COLUMNS>
+__device__ __forceinline__ void
+sb_join_columns (float sum, float difference, int lane, bool alone, float &a, float &h, float &v,
                  float &d)
 {
-  const float sum2 = sb_from (sum, COLUMNS), difference2 = sb_from (difference, COLUMNS);
-  const float left = right ? sum2 : sum, above = right ? difference2 : difference;
-  const float other = alone ? left : right ? sum : sum2;
-  const float beside = alone ? above : right ? difference : difference2;
-  a = left + other;
-  v = left - other;
-  h = above + beside;
-  d = above - beside;
+  float sum2, difference2;
+  sb_exchange<EDGE> (sum, sum2, COLUMNS, lane, alone);
+  sb_exchange<EDGE> (difference, difference2, COLUMNS, lane, alone);
+  a = sum + sum2;
+  v = sum - sum2;
+  h = difference + difference2;
+  d = difference - difference2;
 }
 
 template <bool EDGE, int LEVEL, int COLUMNS, int ROWS>
@@ -100,14 +113,13 @@ sb_join (SbTile &t, const SbPlace &p)
 {
   /* The block's first coefficient of the level before. */
   const int x = p.x >> LEVEL << 1, y = p.y >> LEVEL << 1;
-  const bool right = (p.lane & COLUMNS) != 0, below = (p.lane & ROWS) != 0;
   const bool alone_x = EDGE && x + 1 >= sb_side<LEVEL - 1> (p.width);
   const bool alone_y = EDGE && y + 1 >= sb_side<LEVEL - 1> (p.height);
-  const float a2 = sb_from (t.a, ROWS);
-  const float top = below ? a2 : t.a, bottom = alone_y ? top : below ? t.a : a2;
+  float own = t.a, other;
 
-  sb_join_columns<COLUMNS> (top + bottom, top - bottom, right, alone_x, t.a, t.h[LEVEL - 3],
-                            t.v[LEVEL - 3], t.d[LEVEL - 3]);
+  sb_exchange<EDGE> (own, other, ROWS, p.lane, alone_y);
+  sb_join_columns<EDGE, COLUMNS> (own + other, own - other, p.lane, alone_x, t.a, t.h[LEVEL - 3],
+                                  t.v[LEVEL - 3], t.d[LEVEL - 3]);
 }
 
 template <bool EDGE>
@@ -161,8 +173,8 @@ sb_tile_forward (SbTile &t, const SbPlace &p, int levels)
     const float top = t.s[0][0];
     const float bottom = EDGE && (p.y >> 2) + 1 >= sb_side<2> (p.height) ? top : t.s[4][0];
     const bool alone_x = EDGE && (p.x >> 3 << 1) + 1 >= sb_side<2> (p.width);
-    sb_join_columns<1> (top + bottom, top - bottom, (p.lane & 1) != 0, alone_x, t.a, t.h[0], t.v[0],
-                        t.d[0]);
+    sb_join_columns<EDGE, 1> (top + bottom, top - bottom, p.lane, alone_x, t.a, t.h[0], t.v[0],
+                              t.d[0]);
   }
   if (levels < 4)
     return;
@@ -172,26 +184,16 @@ sb_tile_forward (SbTile &t, const SbPlace &p, int levels)
   sb_join<EDGE, 5, 4, 16> (t, p);
 }
 
-/* What a lane gets back of a level that lanes made together, where its samples lie in the block. */
-__device__ __forceinline__ float
-sb_part (float a, float h, float v, float d, bool right, bool below)
-{
-  const float sum = right ? a - v : a + v, difference = right ? h - d : h + d;
-  return below ? sum - difference : sum + difference;
-}
-
 __device__ __forceinline__ void
-sb_tile_inverse (SbTile &t, int lane, int levels)
+sb_tile_inverse (SbTile &t, int levels)
 {
   if (levels >= 5)
-    t.a = sb_part (t.a, t.h[2], t.v[2], t.d[2], (lane & 4) != 0, (lane & 16) != 0);
+    t.a = (t.a + t.v[2]) + (t.h[2] + t.d[2]);
   if (levels >= 4)
-    t.a = sb_part (t.a, t.h[1], t.v[1], t.d[1], (lane & 2) != 0, (lane & 8) != 0);
+    t.a = (t.a + t.v[1]) + (t.h[1] + t.d[1]);
   if (levels >= 3)
     {
-      const bool right = (lane & 1) != 0;
-      const float sum = right ? t.a - t.v[0] : t.a + t.v[0];
-      const float difference = right ? t.h[0] - t.d[0] : t.h[0] + t.d[0];
+      const float sum = t.a + t.v[0], difference = t.h[0] + t.d[0];
       t.s[0][0] = sum + difference;
       t.s[4][0] = sum - difference;
     }

@@ -454,6 +454,7 @@ sb_cuda_measure_edit (SbBackend *self, SbStart start, const SbEdit *edits, guint
                       SbBandsMeasure *measure, GCancellable *cancellable, GError **error)
 {
   const double samples = 3.0 * self->picture.width * self->picture.height;
+  const double peak = self->picture.depth == 8 ? 255 : 65535;
   SbCudaPicture source;
   SbCudaBands bands;
   unsigned long long counts[3];
@@ -472,8 +473,7 @@ sb_cuda_measure_edit (SbBackend *self, SbStart start, const SbEdit *edits, guint
       || !fetch (self, counts, measures->counts, sizeof counts, error))
     return FALSE;
   measure->kept = counts[0] > 0 ? (double)counts[1] / (double)counts[0] : 1;
-  measure->psnr
-      = counts[2] > 0 ? 10 * log10 (65535.0 * 65535.0 * samples / (double)counts[2]) : INFINITY;
+  measure->psnr = counts[2] > 0 ? 10 * log10 (peak * peak * samples / (double)counts[2]) : INFINITY;
   return TRUE;
 }
 

@@ -71,7 +71,7 @@ extern "C"
    * target is not touched. */
   cudaError_t sb_cuda_bands_count (const SbCudaBands *bands, unsigned long long *counts,
                                    cudaStream_t stream);
-  /* The sum of squared differences of R, G, B of two pictures at 16 bits, into *sum. */
+  /* The sum of squared differences of R, G, B of two pictures at the depth of b, into *sum. */
   cudaError_t sb_cuda_squared_error (const SbCudaPicture *a, const SbCudaPicture *b,
                                      unsigned long long *sum, cudaStream_t stream);
 
