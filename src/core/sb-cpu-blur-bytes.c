@@ -193,7 +193,7 @@ sb_bytes_plan_init (SbBytesPlan *plan, const SbBlurJob *job, const SbRect *rect)
   /* Of the second cache, what the rows on their way and the target's lines leave; and not so much
    * of a row that its sums and its results have no room in the first. */
   const gint64 cache = (gint64)sb_memory_second_cache () / 2;
-  const gint64 columns = CLAMP (cache / (8 * (gint64)plan->ring + 16), 8 * SB_BLOCK, 768);
+  const gint64 columns = CLAMP (cache / (8 * (gint64)plan->ring + 16), 8 * SB_BLOCK, 608);
   const gint64 n = (rect->width + columns - 1) / columns;
   plan->columns = (int)((rect->width + n - 1) / n + SB_BLOCK - 1) / SB_BLOCK * SB_BLOCK;
   plan->n_columns = (guint)((rect->width + plan->columns - 1) / plan->columns);

@@ -21,6 +21,14 @@ turn (__m512i v)
                                                                         6, 10, 14, 3, 7, 11, 15)));
 }
 
+/* b's bits where the mask has them, otherwise a's; a mask of constants would be loaded again and
+ * again. */
+INLINE __m512i
+choose (__m512i a, __m512i b, __m512i mask)
+{
+  return _mm512_ternarylogic_epi32 (a, b, mask, 0xd8);
+}
+
 /* state + the sums, of each pixel group of 4, that the signs say: for 4 bytes. */
 INLINE __m512i
 move_by (__m512i state, __m512i enter, __m512i leave, guint32 ones)
@@ -39,7 +47,7 @@ row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const 
   const __m512 inverse = _mm512_set1_ps (box->row_inverse);
   const __m512 addend = _mm512_set1_ps (box->row_addend);
   const __m512i zero = _mm512_setzero_si512 (), ones = _mm512_set1_epi32 (0x01010101);
-  const __mmask32 high = 0xaaaaaaaa;
+  const __m512i high = _mm512_set1_epi32 ((gint32)0xffff0000);
 
   /* The window of the first pixel: in all four parts of the vector alike. Two sums, so that one
    * need not wait for the other. */
@@ -84,9 +92,8 @@ row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const 
       for (guint k = 0; k < 4; k++)
         q[k] = _mm512_castps_si512 (_mm512_fmadd_ps (_mm512_castsi512_ps (n[k]), inverse, addend));
       for (guint h = 0; h < 2; h++)
-        _mm512_store_si512 (
-            out + 32 * h,
-            _mm512_mask_blend_epi16 (high, q[2 * h], _mm512_slli_epi32 (q[2 * h + 1], 16)));
+        _mm512_store_si512 (out + 32 * h,
+                            choose (q[2 * h], _mm512_slli_epi32 (q[2 * h + 1], 16), high));
     }
   /* The last pixels lie in one line more, as rows begin within one. */
   _mm_prefetch ((const char *)ahead, _MM_HINT_T1);
@@ -116,6 +123,7 @@ columns_method (const SbBytesBox *box, gint32 *sums, const guint16 *const *enter
   const __m512i low = _mm512_set1_epi32 (1), high = _mm512_set1_epi32 (0x10000);
   const __m512i low_out = _mm512_set1_epi32 (0xffff),
                 high_out = _mm512_set1_epi32 ((gint32)0xffff0000);
+  const __m512i second = _mm512_set1_epi32 (0xff00);
 
   for (gsize b = 0; b < blocks; b++, sums += SB_BLOCK_SAMPLES, out += 64)
     {
@@ -136,8 +144,7 @@ columns_method (const SbBytesBox *box, gint32 *sums, const guint16 *const *enter
               const __m512 q0 = _mm512_fmadd_ps (n0, inverse, low_addend);
               const __m512 q1 = _mm512_fmadd_round_ps (n1, inverse, high_addend,
                                                        _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-              two[h] = _mm512_mask_blend_epi8 (0x2222222222222222, _mm512_castps_si512 (q0),
-                                               _mm512_castps_si512 (q1));
+              two[h] = choose (_mm512_castps_si512 (q0), _mm512_castps_si512 (q1), second);
 
               const __m512i e = _mm512_load_si512 (enter[i] + at + 32 * h);
               const __m512i l = _mm512_load_si512 (leave[i] + at + 32 * h);
@@ -145,8 +152,7 @@ columns_method (const SbBytesBox *box, gint32 *sums, const guint16 *const *enter
               n[2 * h + 1]
                   = _mm512_dpwssd_epi32 (_mm512_dpwssd_epi32 (n[2 * h + 1], e, high), l, high_out);
             }
-          const __m512i all
-              = turn (_mm512_mask_blend_epi16 (0xaaaaaaaa, two[0], _mm512_slli_epi32 (two[1], 16)));
+          const __m512i all = turn (choose (two[0], _mm512_slli_epi32 (two[1], 16), high_out));
           if (stream)
             _mm512_stream_si512 ((void *)to, all);
           else
