@@ -124,16 +124,20 @@ sb_shortcuts_controller_new (GtkPropagationPhase phase)
   return controller;
 }
 
-/* The keypad's keys look like those they stand beside. */
+#define MAX_SHOWN 2
+
+/* For the list: the keypad's keys look like those they stand beside, and of many ways to one thing
+ * the first are enough. */
 static char *
-without_keypad (const char *keys)
+shown_keys (const Shortcut *shortcut)
 {
-  g_auto (GStrv) all = g_strsplit (keys, " ", -1);
+  g_auto (GStrv) all = g_strsplit (shortcut->keys, " ", -1);
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
   g_auto (GStrv) kept = NULL;
+  guint n = 0;
 
   for (guint i = 0; all[i] != NULL; i++)
-    if (strstr (all[i], "KP_") == NULL)
+    if (strstr (all[i], "KP_") == NULL && (shortcut->scope == LISTED || n++ < MAX_SHOWN))
       g_strv_builder_add (builder, all[i]);
   kept = g_strv_builder_end (builder);
   return g_strjoinv (" ", kept);
@@ -170,7 +174,7 @@ sb_shortcuts_window_new (void)
         }
 
       g_autofree char *title = g_markup_escape_text (_ (shortcut->title), -1);
-      g_autofree char *shown = without_keypad (shortcut->keys);
+      g_autofree char *shown = shown_keys (shortcut);
       g_autofree char *keys = g_markup_escape_text (shown, -1);
 
       g_string_append_printf (xml,

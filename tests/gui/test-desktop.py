@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from harness import (GLib, Gio, Node, SOFTBOX, Softbox, cli, click, content, equal, main, move, picture, press,
+from harness import (GLib, Gio, Node, SOFTBOX, Softbox, active, cli, click, content, equal, main, move, picture, press,
                      read_png, session, test, view, wait, xdotool)
 
 GIVER = os.path.join(os.path.dirname(SOFTBOX), "..", "..", "tests", "giver")
@@ -143,6 +143,72 @@ def copy_and_paste():
         program.wait_export("out.png", 2)
         cli("in.png", "blur:radius=4", "expected.png")
         equal(read_png("out.png").rows, read_png("expected.png").rows, "pixels")
+
+
+def titled(name):
+    """The X windows of this title."""
+    return subprocess.run(["xdotool", "search", "--onlyvisible", "--name", name],
+                          stdout=subprocess.PIPE).stdout.decode().split()
+
+
+def wait_titled(program, name):
+    xid = wait("a window “%s”" % name, lambda: program.alive() and titled(name))[0]
+    program.wait_active(xid)
+    return xid
+
+
+@test
+def export_with_the_dialog():
+    source = picture(600, 400)
+    source.save("in.png")
+    picture(30, 20).save("in (blurred).png")
+    with Softbox(os.path.abspath("in.png")) as program:
+        program.set_edit("blur:radius=6")
+        press("ctrl+e")
+        wait_titled(program, "^Export as PNG$")
+        press("Return")
+        # Beside the picture, under a name that is free.
+        program.wait_export("in (blurred 2).png")
+        equal(content("in (blurred 2).png"), cli("in.png", "blur:radius=6", "expected.png"), "bytes")
+        program.wait_active(program.xid)
+
+        # Escape leaves all as it is, and the next one comes again.
+        for key in ("ctrl+e", "ctrl+s"):
+            press(key)
+            wait_titled(program, "^Export as PNG$")
+            press("Escape")
+            wait("the dialog to go", lambda: not titled("^Export as PNG$"))
+            program.wait_active(program.xid)
+
+
+@test
+def keys_of_the_program():
+    path = picture(2000, 1500).save("in.png")
+    with Softbox(path, env={"G_DEBUG": "fatal-criticals"}) as program:
+        for key in ("ctrl+o", "ctrl+comma", "ctrl+question", "F1"):
+            press(key)
+            wait("a window for " + key, lambda: program.alive()
+                 and active() not in ("", program.xid))
+            press("Escape")
+            program.wait_active(program.xid)
+        press("F10")
+        item = wait("the menu", lambda: program.alive() and program.top.find("menu item", "Preferences"))
+        assert item
+        press("Escape")
+
+        program.zoom(1.0)
+        place = program.settled()
+        for there, back in (("ctrl+Right", "ctrl+Left"), ("ctrl+Down", "ctrl+Up"), ("Right", "Left"),
+                            ("Down", "Up")):
+            click(program.middle(program.canvas))
+            press(there)
+            wait("another part for " + there, lambda: program.alive() and program.settled() != place)
+            press(back)
+            program.wait_shown(place, "the same part after " + back)
+        equal(program.edits(), "", "edits")
+
+        press("ctrl+n")
+        wait("a window without a picture", lambda: program.alive() and program.state("busy", 2)[1] is False)
 
 
 FILE_MANAGER = """<node><interface name="org.freedesktop.FileManager1"><method name="ShowItems">

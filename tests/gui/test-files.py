@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from harness import (GLib, Node, SOFTBOX, Softbox, click, cli, content, equal, main, picture, press, test, wait,
+from harness import (GLib, Node, SOFTBOX, Softbox, active, click, cli, content, equal, main, picture, press, test, wait,
                      xdotool)
 
 
@@ -140,7 +140,7 @@ def answer(program, button):
     equal(dialog.title(), "Export the changes?", "title of the dialog")
     found = wait(button, lambda: dialog.find("button", button))
     xid = wait("the dialog to be active", lambda: next(
-        (x for x in [xdotool("getactivewindow")] if x != program.xid), None))
+        (x for x in [active()] if x not in ("", program.xid)), None))
     corner = program.place(dialog, xid)
     x, y, width, height = found.extents()
     click((corner[0] + x + width // 2, corner[1] + y + height // 2))
@@ -160,7 +160,7 @@ def closing_asks_about_changes():
                 answer(program, "Cancel")
             else:
                 wait("the question", lambda: question(program))
-                wait("the question to be active", lambda: xdotool("getactivewindow") != program.xid)
+                wait("the question to be active", lambda: active() not in ("", program.xid))
                 press("Escape")
             wait("the question to go", lambda: program.alive() and question(program) is None)
             equal(program.edits(), "blur:radius=3", "edits")
