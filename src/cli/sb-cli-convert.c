@@ -26,16 +26,19 @@ is_stream (const char *name)
 static SbImage *
 load (const SbCli *cli, const char *input, GError **error)
 {
+  const SbLoadOptions options = { .page = cli->page };
+
   if (!is_stream (input))
     {
       g_autoptr (GFile) file = g_file_new_for_path (input);
 
-      return sb_image_load (file, 0, cli->cancellable, error);
+      return sb_image_load_with (file, &options, cli->cancellable, error);
     }
 
   g_autoptr (GInputStream) stream = g_unix_input_stream_new (STDIN_FILENO, FALSE);
 
-  return sb_image_load_stream (stream, _ ("standard input"), 0, cli->cancellable, error);
+  return sb_image_load_stream_with (stream, _ ("standard input"), &options, cli->cancellable,
+                                    error);
 }
 
 static gboolean
@@ -89,10 +92,13 @@ reason (const GError *error)
   return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) ? _ ("stopped") : error->message;
 }
 
-/* What 8 bits cannot hold is still there for dithering. */
+/* What 8 bits cannot hold is still there for dithering. Without edits no device has to know of the
+ * picture. */
 static SbImage *
 edit (const SbCli *cli, SbEngine *engine, SbImage *image, GError **error)
 {
+  if (cli->edits->n_edits == 0)
+    return sb_image_convert (image, cli->dither ? 16 : output_depth (cli, image), error);
   return sb_engine_load (engine, image, error)
              ? sb_engine_read (engine, cli->edits, 0, cli->dither ? 16 : output_depth (cli, image),
                                cli->cancellable, error)

@@ -16,6 +16,7 @@
 
 #define MAX_THREADS 1024
 #define MAX_SIDE    100000
+#define MAX_PAGE    65535
 
 /* The command line as it was typed. */
 typedef struct
@@ -24,7 +25,7 @@ typedef struct
   char *output;
   char **edits;
   char *radius, *passes, *linear;
-  char *depth, *device, *threads, *size, *seed, *compression;
+  char *depth, *device, *threads, *size, *seed, *compression, *page;
   gboolean dither, interlace, keep_location, strip_metadata;
   gboolean force, json;
   gboolean benchmark, verify, devices, list_edits, version;
@@ -45,6 +46,7 @@ typed_clear (Typed *typed)
   g_free (typed->size);
   g_free (typed->seed);
   g_free (typed->compression);
+  g_free (typed->page);
 }
 
 static void
@@ -224,6 +226,14 @@ parse_numbers (const Typed *typed, SbCli *cli)
       return FALSE;
     }
   cli->depth = typed->depth == NULL ? 0 : (guint)atoi (typed->depth);
+  if (typed->page != NULL && !parse_whole (typed->page, 1, MAX_PAGE, &cli->page))
+    {
+      g_autofree char *message = g_strdup_printf (
+          _ ("“--page=%s”: must be a whole number from 1 to %d"), typed->page, MAX_PAGE);
+
+      usage_error (NULL, message);
+      return FALSE;
+    }
   if (typed->compression != NULL)
     {
       guint level;
@@ -328,8 +338,8 @@ run_other (const Typed *typed, SbCli *cli)
                                  "--list-edits"));
   if (typed->inputs != NULL || typed->output != NULL || typed->edits != NULL
       || typed->radius != NULL || typed->passes != NULL || typed->linear != NULL
-      || typed->depth != NULL || typed->compression != NULL || typed->force || typed->dither
-      || typed->interlace || typed->keep_location || typed->strip_metadata)
+      || typed->depth != NULL || typed->compression != NULL || typed->page != NULL || typed->force
+      || typed->dither || typed->interlace || typed->keep_location || typed->strip_metadata)
     return usage_error (NULL, _ ("--benchmark, --verify, --devices and --list-edits take no "
                                  "pictures and no edits"));
   if (typed->json && typed->verify)
@@ -416,6 +426,8 @@ make_context (Typed *typed)
       "0|1" },
     { "depth", 0, 0, G_OPTION_ARG_STRING, &typed->depth,
       N_ ("Write so many bits a channel; the input’s without it"), "8|16" },
+    { "page", 0, 0, G_OPTION_ARG_STRING, &typed->page, N_ ("Take this page of a TIFF file (1)"),
+      N_ ("N") },
     { "dither", 0, 0, G_OPTION_ARG_NONE, &typed->dither,
       N_ ("Where 8 bits are written, mix two values rather than round"), NULL },
     { "compression", 0, 0, G_OPTION_ARG_STRING, &typed->compression,

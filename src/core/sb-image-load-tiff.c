@@ -6,23 +6,29 @@
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
+#include <errno.h>
+#include <gio/gfiledescriptorbased.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tiffio.h>
+#include <unistd.h>
 
 /* Decodes with libtiff: gdk-pixbuf's loader cuts 16 bits to 8, multiplies colors by their alpha and
  * knows neither floating point nor BigTIFF. Samples of 8 and 16 bits and of floating point, gray or
  * RGB, are read as they are; the other kinds (palettes, few bits, CMYK, YCbCr) through libtiff's
  * own conversion to 8 bits.
  *
- * TIFF jumps about in the file, so it is held in memory whole. */
+ * TIFF jumps about in the file: a local one is read where libtiff wants it, so that a header is
+ * judged before the rest is looked at; any other is held in memory whole. */
 typedef struct
 {
   SbReader *reader;
   TIFF *tiff;
-  const guint8 *data;
-  gsize n;
-  gsize at;
+  int fd;             /* of a local file, or -1 */
+  const guint8 *data; /* of any other */
+  guint64 n;
+  guint64 at;
   char message[256]; /* the first error */
 
   guint width;
@@ -34,8 +40,9 @@ typedef struct
   guint photometric;
   guint orientation;
   gboolean separate; /* one plane a sample */
-  guint alpha;       /* 0 none, else EXTRASAMPLE_… */
-  gboolean clipped;  /* a sample was outside 0 .. 1 */
+  guint page, n_pages;
+  guint alpha;      /* 0 none, else EXTRASAMPLE_… */
+  gboolean clipped; /* a sample was outside 0 .. 1 */
 } Decode;
 
 /* Beyond any real one; stops a header from asking for it. */
@@ -43,13 +50,47 @@ typedef struct
 
 /* --- the file in memory ---------------------------------------------------------------------- */
 
+/* Up to n bytes: fewer at the end, and none when it is cancelled. */
+static gsize
+read_at (gpointer user_data, guint64 at, guint8 *to, gsize n)
+{
+  Decode *decode = user_data;
+  SbReader *reader = decode->reader;
+  const gsize some = at < decode->n ? (gsize)MIN ((guint64)n, decode->n - at) : 0;
+  gsize done = 0;
+
+  if (decode->fd < 0)
+    {
+      if (some > 0)
+        memcpy (to, decode->data + at, some);
+      return some;
+    }
+  if (reader->error != NULL
+      || g_cancellable_set_error_if_cancelled (reader->cancellable, &reader->error))
+    return 0;
+  while (done < some)
+    {
+      const gssize got = pread (decode->fd, to + done, some - done, (off_t)(at + done));
+      if (got == 0)
+        break; /* cut short meanwhile */
+      if (got > 0)
+        done += (gsize)got;
+      else if (errno != EINTR)
+        {
+          g_set_error_literal (&reader->error, G_IO_ERROR, g_io_error_from_errno (errno),
+                               g_strerror (errno));
+          break;
+        }
+    }
+  return done;
+}
+
 static tmsize_t
 on_read (thandle_t handle, void *to, tmsize_t n)
 {
   Decode *decode = handle;
-  const gsize some = MIN ((gsize)MAX (n, 0), decode->n - decode->at);
+  const gsize some = read_at (decode, decode->at, to, (gsize)MAX (n, 0));
 
-  memcpy (to, decode->data + decode->at, some);
   decode->at += some;
   return (tmsize_t)some;
 }
@@ -66,7 +107,7 @@ on_seek (thandle_t handle, toff_t offset, int whence)
   Decode *decode = handle;
   const guint64 base = whence == SEEK_CUR ? decode->at : whence == SEEK_END ? decode->n : 0;
 
-  decode->at = (gsize)MIN (base + offset, decode->n);
+  decode->at = MIN (base + offset, decode->n);
   return decode->at;
 }
 
@@ -216,8 +257,11 @@ read_chunks (Decode *decode, SbImage *image)
     for (guint64 top = 0; top < decode->height; top += chunk_h)
       for (guint64 left = 0; left < decode->width; left += chunk_w)
         {
-          if (g_cancellable_set_error_if_cancelled (decode->reader->cancellable,
-                                                    &decode->reader->error))
+          if (decode->reader->progress != NULL && left == 0)
+            decode->reader->progress ((double)top / decode->height, decode->reader->user_data);
+          if (decode->reader->error != NULL
+              || g_cancellable_set_error_if_cancelled (decode->reader->cancellable,
+                                                       &decode->reader->error))
             {
               g_free (buffer);
               return FALSE;
@@ -407,6 +451,60 @@ take_profile (Decode *decode, SbImage *image)
   sb_image_take_profile (image, profile, decode->photometric != PHOTOMETRIC_RGB);
 }
 
+static void
+take_metadata (Decode *decode, SbImage *image)
+{
+  g_autoptr (SbMetadata) metadata = sb_metadata_new ();
+  TIFF *tiff = decode->tiff;
+  guint32 n = 0;
+  void *data = NULL;
+  float x = 0, y = 0;
+
+  metadata->format = "TIFF";
+  metadata->page = decode->page;
+  metadata->n_pages = decode->n_pages;
+  if (TIFFGetField (tiff, TIFFTAG_XMLPACKET, &n, &data) && data != NULL)
+    sb_metadata_take_xmp (metadata, data, n);
+  /* Counted in words of four bytes, and turned about as such. */
+  if (TIFFGetField (tiff, TIFFTAG_RICHTIFFIPTC, &n, &data) && data != NULL && n < 1u << 20)
+    {
+      if (TIFFIsByteSwapped (tiff))
+        TIFFSwabArrayOfLong (data, n);
+      sb_metadata_take_iptc (metadata, data, (gsize)n * 4);
+    }
+  if (TIFFGetField (tiff, TIFFTAG_PHOTOSHOP, &n, &data) && data != NULL)
+    sb_metadata_take_resources (metadata, data, n);
+  if (TIFFGetField (tiff, TIFFTAG_XRESOLUTION, &x) && TIFFGetField (tiff, TIFFTAG_YRESOLUTION, &y))
+    {
+      const guint unit = get_short (tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+      const double scale = unit == RESUNIT_CENTIMETER ? 2.54 : unit == RESUNIT_INCH ? 1 : 0;
+      sb_metadata_take_dpi (metadata, x * scale, y * scale);
+    }
+  g_autoptr (GBytes) exif
+      = sb_metadata_exif_from_tiff (read_at, decode, TIFFCurrentDirOffset (tiff));
+  if (exif != NULL)
+    sb_metadata_take_exif (metadata, g_bytes_get_data (exif, NULL), g_bytes_get_size (exif));
+  sb_image_set_metadata (image, metadata);
+}
+
+/* Goes to the page that is wanted. */
+static gboolean
+find_page (Decode *decode, GError **error)
+{
+  decode->n_pages = TIFFNumberOfDirectories (decode->tiff);
+  decode->page = MAX (decode->reader->page, 1);
+  if (decode->page == 1
+      || (decode->page <= decode->n_pages
+          && TIFFSetDirectory (decode->tiff, (tdir_t)(decode->page - 1))))
+    return TRUE;
+  g_autofree char *reason
+      = g_strdup_printf (ngettext ("there is no page %u, the file has %u page",
+                                   "there is no page %u, the file has %u pages", decode->n_pages),
+                         decode->page, decode->n_pages);
+  sb_reader_set_error (decode->reader, error, reason);
+  return FALSE;
+}
+
 static SbImage *
 read_page (Decode *decode, GError **error)
 {
@@ -438,32 +536,68 @@ read_page (Decode *decode, GError **error)
     sb_image_add_warning (image, _ ("The picture has values brighter than white or darker than "
                                     "black: they were cut off."));
   take_profile (decode, image);
-  if (TIFFReadDirectory (decode->tiff))
-    sb_image_add_warning (image, _ ("The file has several pages: only the first is shown."));
+  take_metadata (decode, image);
+  if (decode->n_pages > 1 && decode->reader->page == 0)
+    {
+      g_autofree char *warning = g_strdup_printf (
+          ngettext ("The file has %u page: the first is shown.",
+                    "The file has %u pages: the first is shown.", decode->n_pages),
+          decode->n_pages);
+      sb_image_add_warning (image, warning);
+    }
   return sb_image_orient (image, decode->orientation, error);
+}
+
+/* Of a stream that is a local file read from its start. */
+static int
+find_fd (SbReader *reader, guint64 *n)
+{
+  struct stat status;
+
+  if (!G_IS_FILE_DESCRIPTOR_BASED (reader->stream))
+    return -1;
+  const int fd = g_file_descriptor_based_get_fd (G_FILE_DESCRIPTOR_BASED (reader->stream));
+  if (fstat (fd, &status) != 0 || !S_ISREG (status.st_mode)
+      || lseek (fd, 0, SEEK_CUR) != (off_t)reader->end)
+    return -1;
+  *n = (guint64)status.st_size;
+  return fd;
 }
 
 SbImage *
 sb_image_load_tiff (SbReader *reader, GError **error)
 {
   Decode decode = { .reader = reader };
-  g_autoptr (GBytes) bytes
-      = sb_reader_slurp (reader, (gsize)MIN (reader->limit_bytes, (guint64)G_MAXSSIZE), error);
+  g_autoptr (GBytes) bytes = NULL;
   SbImage *image = NULL;
 
-  if (bytes == NULL)
-    return NULL;
-  decode.data = g_bytes_get_data (bytes, &decode.n);
+  decode.fd = find_fd (reader, &decode.n);
+  if (decode.fd < 0)
+    {
+      gsize n = 0;
+      bytes
+          = sb_reader_slurp (reader, (gsize)MIN (reader->limit_bytes, (guint64)G_MAXSSIZE), error);
+      if (bytes == NULL)
+        return NULL;
+      decode.data = g_bytes_get_data (bytes, &n);
+      decode.n = n;
+    }
   decode.tiff = open_tiff (&decode);
   if (decode.tiff != NULL)
     {
-      image = read_page (&decode, error);
+      if (find_page (&decode, error))
+        image = read_page (&decode, error);
       TIFFClose (decode.tiff);
     }
-  else
+  else if (!sb_reader_take_error (reader, error))
     {
       g_autofree char *reason = g_strdup_printf (_ ("the file is damaged (%s)"), decode.message);
       sb_reader_set_error (reader, error, reason);
+    }
+  if (image != NULL && reader->error != NULL)
+    {
+      g_clear_pointer (&image, sb_image_unref);
+      sb_reader_take_error (reader, error);
     }
   return image;
 }

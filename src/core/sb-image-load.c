@@ -31,6 +31,9 @@ sb_reader_fill (SbReader *reader)
                                         reader->cancellable, &reader->error);
   reader->start = 0;
   reader->end = n > 0 ? (gsize)n : 0;
+  reader->done += reader->end;
+  if (reader->progress != NULL && reader->total > 0)
+    reader->progress (MIN ((double)reader->done / (double)reader->total, 1.0), reader->user_data);
   return n > 0;
 }
 
@@ -44,6 +47,7 @@ fill_head (SbReader *reader)
                            reader->cancellable, &reader->error);
   reader->start = 0;
   reader->end = reader->error == NULL ? n : 0;
+  reader->done = n;
 }
 
 gsize
@@ -325,6 +329,46 @@ is_tiff (const guint8 *head, gsize n)
              || memcmp (head, "II+", 4) == 0 || memcmp (head, "MM\0+", 4) == 0);
 }
 
+/* The greatest value of a portable anymap, P2 to P6: the third number after the two letters, with
+ * comments anywhere; 0 where it is none. */
+static guint
+anymap_maximum (const guint8 *head, gsize n)
+{
+  guint numbers[3] = { 0 };
+  gsize at = 2;
+
+  if (n < 3 || head[0] != 'P'
+      || !(head[1] == '2' || head[1] == '3' || head[1] == '5' || head[1] == '6'))
+    return 0;
+  for (guint i = 0; i < 3; i++)
+    {
+      while (at < n && (g_ascii_isspace (head[at]) || head[at] == '#'))
+        if (head[at++] == '#')
+          while (at < n && head[at] != '\n')
+            at++;
+      for (; at < n && g_ascii_isdigit (head[at]); at++)
+        numbers[i] = MIN (numbers[i] * 10 + (head[at] - '0'), 1000000u);
+    }
+  return numbers[2];
+}
+
+/* Whether the file has more than the 8 bits that gdk-pixbuf's loaders give: anymaps by their
+ * maximum; of AVIF and HEIF the boxes that set the decoder up tell (AV1-ISOBMFF 2.3.3: bit 6 of the
+ * third byte; ISO/IEC 14496-15 8.3.3.1: the low three bits of the eighteenth, plus 8). */
+static gboolean
+is_deep (const guint8 *head, gsize n)
+{
+  if (anymap_maximum (head, n) > 255)
+    return TRUE;
+  if (n < 12 || memcmp (head + 4, "ftyp", 4) != 0)
+    return FALSE;
+  for (gsize at = 8; at + 4 + 18 <= n; at++)
+    if ((memcmp (head + at, "av1C", 4) == 0 && (head[at + 4 + 2] & 0x40) != 0)
+        || (memcmp (head + at, "hvcC", 4) == 0 && (head[at + 4 + 17] & 7) != 0))
+      return TRUE;
+  return FALSE;
+}
+
 static SbImage *
 load (SbReader *reader, GError **error)
 {
@@ -348,14 +392,20 @@ load (SbReader *reader, GError **error)
     return sb_image_load_jpeg (reader, error);
   if (is_tiff (head, n))
     return sb_image_load_tiff (reader, error);
+  if (n >= 2 && (head[1] == '5' || head[1] == '6') && anymap_maximum (head, n) > 255)
+    return sb_image_load_pnm (reader, error);
 
   /* The loader uses the window up: the name is looked up before it is asked. */
   const char *format = name_format (head, n);
+  const gboolean deep = is_deep (head, n);
   g_autoptr (GError) failure = NULL;
   const gboolean webp
       = n >= 12 && memcmp (head, "RIFF", 4) == 0 && memcmp (head + 8, "WEBP", 4) == 0;
   SbImage *image = webp ? sb_image_load_webp (reader, &failure)
                         : sb_image_load_pixbuf (reader, NULL, &failure);
+  if (image != NULL && deep)
+    sb_image_add_warning (image, _ ("The file has more than 8 bits a channel: the picture was "
+                                    "reduced to 8."));
   if (image != NULL)
     return image;
   if (format != NULL && g_error_matches (failure, SB_ERROR, SB_ERROR_UNAVAILABLE))
@@ -367,24 +417,54 @@ load (SbReader *reader, GError **error)
   return NULL;
 }
 
-SbImage *
-sb_image_load_stream (GInputStream *stream, const char *name, guint64 limit_bytes,
-                      GCancellable *cancellable, GError **error)
+static SbImage *
+load_stream (GInputStream *stream, const char *name, guint64 total, const SbLoadOptions *options,
+             GCancellable *cancellable, GError **error)
 {
-  g_return_val_if_fail (G_IS_INPUT_STREAM (stream), NULL);
-  g_return_val_if_fail (name != NULL, NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
   SbReader *reader = g_new0 (SbReader, 1);
+
   reader->stream = stream;
   reader->name = name;
-  reader->limit_bytes = limit_bytes > 0 ? limit_bytes : sb_memory_physical () / 2;
+  reader->limit_bytes = options->limit_bytes > 0 ? options->limit_bytes : sb_memory_physical () / 2;
+  reader->page = options->page;
+  reader->total = total;
+  reader->progress = options->progress;
+  reader->user_data = options->user_data;
   reader->cancellable = cancellable;
 
   SbImage *image = load (reader, error);
   g_clear_error (&reader->error);
   g_free (reader);
+
+  const SbMetadata *metadata = image != NULL ? sb_image_get_metadata (image) : NULL;
+  if (image != NULL && options->page > 1 && (metadata == NULL || metadata->n_pages == 0))
+    {
+      g_set_error (error, SB_ERROR, SB_ERROR_INVALID,
+                   _ ("Could not open page %u of “%s”: the file has no pages"), options->page,
+                   name);
+      g_clear_pointer (&image, sb_image_unref);
+    }
   return image;
+}
+
+SbImage *
+sb_image_load_stream_with (GInputStream *stream, const char *name, const SbLoadOptions *options,
+                           GCancellable *cancellable, GError **error)
+{
+  g_return_val_if_fail (G_IS_INPUT_STREAM (stream), NULL);
+  g_return_val_if_fail (name != NULL && options != NULL, NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  return load_stream (stream, name, 0, options, cancellable, error);
+}
+
+SbImage *
+sb_image_load_stream (GInputStream *stream, const char *name, guint64 limit_bytes,
+                      GCancellable *cancellable, GError **error)
+{
+  const SbLoadOptions options = { .limit_bytes = limit_bytes };
+
+  return sb_image_load_stream_with (stream, name, &options, cancellable, error);
 }
 
 static void
@@ -401,7 +481,7 @@ set_type_error (GError **error, const char *name, gboolean folder)
 /* Looks before it opens, since opening a device can have effects, and opens without waiting: even
  * if a FIFO takes the file's place in between, nothing hangs. */
 static GInputStream *
-open_path (const char *path, const char *name, GError **error)
+open_path (const char *path, const char *name, guint64 *total, GError **error)
 {
   struct stat status;
   int fd = -1;
@@ -412,7 +492,10 @@ open_path (const char *path, const char *name, GError **error)
               && fstat (fd, &status) == 0)))
     {
       if (S_ISREG (status.st_mode))
-        return g_unix_input_stream_new (fd, TRUE);
+        {
+          *total = (guint64)status.st_size;
+          return g_unix_input_stream_new (fd, TRUE);
+        }
       set_type_error (error, name, S_ISDIR (status.st_mode));
     }
   else
@@ -427,10 +510,12 @@ open_path (const char *path, const char *name, GError **error)
 }
 
 static GInputStream *
-open_remote (GFile *file, const char *name, GCancellable *cancellable, GError **error)
+open_remote (GFile *file, const char *name, guint64 *total, GCancellable *cancellable,
+             GError **error)
 {
-  g_autoptr (GFileInfo) info = g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_TYPE,
-                                                  G_FILE_QUERY_INFO_NONE, cancellable, error);
+  g_autoptr (GFileInfo) info
+      = g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_TYPE "," G_FILE_ATTRIBUTE_STANDARD_SIZE,
+                           G_FILE_QUERY_INFO_NONE, cancellable, error);
   GFileInputStream *stream = NULL;
 
   if (info != NULL)
@@ -442,6 +527,7 @@ open_remote (GFile *file, const char *name, GCancellable *cancellable, GError **
           set_type_error (error, name, type == G_FILE_TYPE_DIRECTORY);
           return NULL;
         }
+      *total = (guint64)MAX (g_file_info_get_size (info), 0);
       stream = g_file_read (file, cancellable, error);
     }
   if (stream == NULL)
@@ -450,17 +536,29 @@ open_remote (GFile *file, const char *name, GCancellable *cancellable, GError **
 }
 
 SbImage *
-sb_image_load (GFile *file, guint64 limit_bytes, GCancellable *cancellable, GError **error)
+sb_image_load_with (GFile *file, const SbLoadOptions *options, GCancellable *cancellable,
+                    GError **error)
 {
   g_return_val_if_fail (G_IS_FILE (file), NULL);
+  g_return_val_if_fail (options != NULL, NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
   g_autofree char *name = sb_file_display_name (file);
   const char *path = g_file_peek_path (file);
-  g_autoptr (GInputStream) stream
-      = path != NULL ? open_path (path, name, error) : open_remote (file, name, cancellable, error);
+  guint64 total = 0;
+  g_autoptr (GInputStream) stream = path != NULL
+                                        ? open_path (path, name, &total, error)
+                                        : open_remote (file, name, &total, cancellable, error);
 
   if (stream == NULL)
     return NULL;
-  return sb_image_load_stream (stream, name, limit_bytes, cancellable, error);
+  return load_stream (stream, name, total, options, cancellable, error);
+}
+
+SbImage *
+sb_image_load (GFile *file, guint64 limit_bytes, GCancellable *cancellable, GError **error)
+{
+  const SbLoadOptions options = { .limit_bytes = limit_bytes };
+
+  return sb_image_load_with (file, &options, cancellable, error);
 }

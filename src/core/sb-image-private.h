@@ -39,6 +39,10 @@ typedef struct
   GInputStream *stream;
   const char *name; /* for people */
   guint64 limit_bytes;
+  guint page;          /* wanted; 0: the first */
+  guint64 total, done; /* bytes of the file, 0 where unknown, and those read from it */
+  SbProgressFunc progress;
+  gpointer user_data;
   GCancellable *cancellable;
   GError *error; /* the first failure of the stream, NULL at a plain end */
   gsize start;   /* what is unread: window[start .. end - 1] */
@@ -74,6 +78,7 @@ void sb_image_take_profile (SbImage *image, GBytes *profile, gboolean grey);
 SbImage *sb_image_load_png (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 SbImage *sb_image_load_jpeg (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 SbImage *sb_image_load_tiff (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+SbImage *sb_image_load_pnm (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 SbImage *sb_image_load_webp (SbReader *reader, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* What a file's container says of a picture and its loader may leave out. */

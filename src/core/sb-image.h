@@ -56,6 +56,9 @@ const char *sb_image_get_profile_name (const SbImage *image);
 SbMetadata *sb_image_get_metadata (const SbImage *image);
 void sb_image_set_metadata (SbImage *image, SbMetadata *metadata);
 
+/* Told in the calling thread of a load or save: fraction 0 .. 1 of the work. */
+typedef void (*SbProgressFunc) (double fraction, gpointer user_data);
+
 /* What a user must be told of a picture that was opened all the same ("cut short", "first of 12
  * frames"): translated sentences, NULL-terminated, owned by the image; never NULL, often empty. */
 const char *const *sb_image_get_warnings (const SbImage *image);
@@ -63,26 +66,41 @@ void sb_image_add_warning (SbImage *image, const char *warning);
 
 /* --- sb-image-load.c ------------------------------------------------------------------------- */
 
-/* Reads a picture, deciding by content, never by name: PNG (libpng) and TIFF (libtiff) at 8 or 16
- * bits, JPEG (libjpeg) and whatever gdk-pixbuf has loaders for at 8; orientation applied. An ICC
- * profile of RGB is kept; of a grey one the curve is kept in an RGB profile; gAMA and cHRM of a PNG
- * become a profile; CMYK becomes sRGB. Blocks: call it in a worker. Only regular files are opened
- * (a FIFO would hang), or `stream` when `file` is NULL.
+/* Reads a picture, deciding by content, never by name: PNG (libpng), TIFF (libtiff) and binary
+ * anymaps at 8 or 16 bits, JPEG (libjpeg) and whatever gdk-pixbuf has loaders for at 8; orientation
+ * applied. An ICC profile of RGB is kept; of a grey one the curve is kept in an RGB profile; gAMA
+ * and cHRM of a PNG become a profile; CMYK becomes sRGB. Blocks: call it in a worker. Only regular
+ * files are opened (a FIFO would hang), or `stream` when `file` is NULL.
  *
  * limit_bytes: width * height * 30 may not exceed it, checked from the header before anything is
  * decoded; 0 means half of the physical memory. Errors are GIO's for the file, SB_ERROR_INVALID for
  * what is damaged beyond showing, SB_ERROR_UNAVAILABLE for what no loader knows; each message names
  * the file and the reason. A JPEG or TIFF that is cut short or damaged is returned with a warning
  * where something of it can be shown; a PNG only when no row is missing. */
+/* page: where the format has pages (TIFF), the one to take, from 1 on; 0 is the first, and then the
+ * picture comes with a warning that there are more. SB_ERROR_INVALID for one that is not there;
+ * other formats have one. progress may be NULL; it is told how much of the file has been read,
+ * where that can be known. */
+typedef struct
+{
+  guint64 limit_bytes;
+  guint page;
+  SbProgressFunc progress;
+  gpointer user_data;
+} SbLoadOptions;
+
+SbImage *sb_image_load_with (GFile *file, const SbLoadOptions *options, GCancellable *cancellable,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+SbImage *sb_image_load_stream_with (GInputStream *stream, const char *name,
+                                    const SbLoadOptions *options, GCancellable *cancellable,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The same without choice. */
 SbImage *sb_image_load (GFile *file, guint64 limit_bytes, GCancellable *cancellable,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 SbImage *sb_image_load_stream (GInputStream *stream, const char *name, guint64 limit_bytes,
                                GCancellable *cancellable, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* --- sb-image-save.c ------------------------------------------------------------------------- */
-
-/* Told in the calling thread of a save: fraction 0 .. 1 of the encoding. */
-typedef void (*SbProgressFunc) (double fraction, gpointer user_data);
 
 typedef struct
 {

@@ -21,8 +21,8 @@ enum
 
 typedef struct
 {
-  const guint8 *data;
-  gsize n;
+  SbReadAtFunc read_at;
+  gpointer user_data;
   gboolean big;
   GByteArray *out;
 } Copy;
@@ -54,6 +54,12 @@ put32 (const Copy *copy, guint8 *p, guint32 v)
   put16 (copy, p + (copy->big ? 0 : 2), v >> 16);
 }
 
+static gboolean
+get (const Copy *copy, guint64 at, guint8 *to, gsize n)
+{
+  return copy->read_at (copy->user_data, at, to, n) == n;
+}
+
 /* Of the first directory: about the picture, not about its samples. */
 static gboolean
 is_wanted (guint tag)
@@ -73,21 +79,21 @@ is_wanted (guint tag)
 
 /* Copies a directory to the end of what there is; the offset it has there, or 0. */
 static guint32
-copy_directory (Copy *copy, gsize at, gboolean first)
+copy_directory (Copy *copy, guint64 at, gboolean first)
 {
   static const guint8 sizes[] = { 0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8 };
   g_autofree guint8 *entries = g_malloc0 ((gsize)MOST_ENTRIES * ENTRY);
   guint kept = 0;
 
-  if (at > copy->n || copy->n - at < 2)
+  guint8 count[2], next[4] = { 0 };
+  if (!get (copy, at, count, sizeof count))
     return 0;
-  const guint n = MIN (get16 (copy, copy->data + at), MOST_ENTRIES);
+  const guint n = MIN (get16 (copy, count), MOST_ENTRIES);
   for (guint i = 0; i < n; i++)
     {
-      const gsize place = at + 2 + (gsize)i * ENTRY;
-      if (place > copy->n || copy->n - place < ENTRY)
+      guint8 entry[ENTRY];
+      if (!get (copy, at + 2 + (guint64)i * ENTRY, entry, ENTRY))
         break;
-      const guint8 *entry = copy->data + place;
       guint8 *to = entries + (gsize)kept * ENTRY;
       const guint tag = get16 (copy, entry), type = get16 (copy, entry + 2);
       const guint64 bytes
@@ -106,13 +112,17 @@ copy_directory (Copy *copy, gsize at, gboolean first)
         }
       else if (bytes > 4)
         {
-          const gsize from = get32 (copy, entry + 8);
-          if (from > copy->n || copy->n - from < bytes)
+          const guint start = copy->out->len;
+          if (start > SB_METADATA_MAX_BLOCK)
             continue;
-          put32 (copy, to + 8, copy->out->len);
-          g_byte_array_append (copy->out, copy->data + from, (guint)bytes);
-          if (bytes & 1)
-            g_byte_array_append (copy->out, (const guint8 *)"", 1);
+          g_byte_array_set_size (copy->out, start + (guint)(bytes + (bytes & 1)));
+          copy->out->data[copy->out->len - 1] = 0;
+          if (!get (copy, get32 (copy, entry + 8), copy->out->data + start, (gsize)bytes))
+            {
+              g_byte_array_set_size (copy->out, start);
+              continue;
+            }
+          put32 (copy, to + 8, start);
         }
       kept++;
     }
@@ -120,7 +130,6 @@ copy_directory (Copy *copy, gsize at, gboolean first)
     return 0;
 
   const guint32 offset = copy->out->len;
-  guint8 count[2], next[4] = { 0 };
   put16 (copy, count, kept);
   g_byte_array_append (copy->out, count, sizeof count);
   g_byte_array_append (copy->out, entries, kept * ENTRY);
@@ -129,14 +138,16 @@ copy_directory (Copy *copy, gsize at, gboolean first)
 }
 
 GBytes *
-sb_metadata_exif_from_tiff (const guint8 *tiff, gsize n, gsize first)
+sb_metadata_exif_from_tiff (SbReadAtFunc read_at, gpointer user_data, guint64 first)
 {
-  if (n < 8 || (memcmp (tiff, "II*", 4) != 0 && memcmp (tiff, "MM\0*", 4) != 0))
+  guint8 head[8] = { 0 };
+
+  if (read_at (user_data, 0, head, 4) != 4
+      || (memcmp (head, "II*", 4) != 0 && memcmp (head, "MM\0*", 4) != 0))
     return NULL;
 
-  Copy copy = { tiff, n, tiff[0] == 'M', g_byte_array_new () };
-  g_byte_array_append (copy.out, tiff, 4);
-  g_byte_array_append (copy.out, (const guint8 *)"\0\0\0", 4);
+  Copy copy = { read_at, user_data, head[0] == 'M', g_byte_array_new () };
+  g_byte_array_append (copy.out, head, sizeof head);
   const guint32 offset = copy_directory (&copy, first, TRUE);
   if (offset == 0)
     {

@@ -21,6 +21,7 @@ typedef struct
   /* Pixels a meter, or only their ratio to each other; 0: not told. */
   guint32 density_x, density_y;
   gboolean density_is_ratio;
+  guint page, n_pages; /* of a file with pages, from 1 on; 0 of others */
 } SbMetadata;
 
 typedef struct
@@ -56,11 +57,14 @@ void sb_metadata_take_dpi (SbMetadata *metadata, double x, double y);
 
 /* --- sb-metadata-exif.c ---------------------------------------------------------------------- */
 
+/* Up to n bytes from `at` on into `to`; how many there were. */
+typedef gsize (*SbReadAtFunc) (gpointer user_data, guint64 at, guint8 *to, gsize n);
+
 /* The EXIF that a TIFF file has among its own tags: those of its first directory that speak of the
  * picture and not of how its pixels are stored, and the directories of camera and location. NULL
- * where there is none. `first`: where the page's directory is in the n bytes. */
-GBytes *sb_metadata_exif_from_tiff (const guint8 *tiff, gsize n,
-                                    gsize first) G_GNUC_WARN_UNUSED_RESULT;
+ * where there is none. `first`: where the page's directory is in the file. */
+GBytes *sb_metadata_exif_from_tiff (SbReadAtFunc read_at, gpointer user_data,
+                                    guint64 first) G_GNUC_WARN_UNUSED_RESULT;
 
 /* --- sb-metadata-png.c ----------------------------------------------------------------------- */
 
