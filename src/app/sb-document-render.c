@@ -11,7 +11,7 @@
 /* After the last EXACT render, in microseconds: when its pixels are read for the history, and when
  * the engine gives memory back. */
 #define KEEP_DELAY (300 * 1000)
-#define TRIM_DELAY (5 * G_USEC_PER_SEC)
+#define TRIM_DELAY (30 * G_USEC_PER_SEC)
 /* A step of a drag, render and show together, should fit in a frame of a screen of 60 Hz. */
 #define STEP_MS 16.0
 /* As long as that takes, a render waits for the pixels before it to be filled in. */
