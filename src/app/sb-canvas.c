@@ -241,6 +241,14 @@ sb_canvas_set_subbands (SbCanvas *self, guint columns, guint rows, const SbHaarL
 }
 
 void
+sb_canvas_get_ground (SbCanvas *self, guint8 ground[3])
+{
+  g_return_if_fail (SB_IS_CANVAS (self));
+
+  memcpy (ground, self->wanted.ground, sizeof self->wanted.ground);
+}
+
+void
 sb_canvas_set_overlay (SbCanvas *self, SbCanvasOverlayFunc func, gpointer data)
 {
   g_return_if_fail (SB_IS_CANVAS (self));

@@ -36,6 +36,8 @@ void sb_canvas_pan (SbCanvas *self, double dx, double dy);
 /* The canvas shows the mosaic of the document's subbands from now on, columns x rows points large,
  * in the place of the picture; dark of `look` follows the style. columns 0: nothing for now. */
 void sb_canvas_set_subbands (SbCanvas *self, guint columns, guint rows, const SbHaarLook *look);
+/* R G B of what lies around the picture. */
+void sb_canvas_get_ground (SbCanvas *self, guint8 ground[3]);
 /* What is drawn over the picture, in units of the widget. */
 typedef void (*SbCanvasOverlayFunc) (SbCanvas *self, GtkSnapshot *snapshot, gpointer data);
 void sb_canvas_set_overlay (SbCanvas *self, SbCanvasOverlayFunc func, gpointer data);

@@ -7,9 +7,9 @@
 #include <adwaita.h>
 #include <math.h>
 
-/* A name is there in bands of twice this size, gone in half as large ones; gone where a coefficient
- * is this many device pixels large. In units of the widget, and device pixels. */
-#define NAME_SIDE  36.0
+/* A name is there in bands that are so many times larger than it, gone in those that are as large;
+ * gone where a coefficient is so many device pixels large. */
+#define NAME_ROOM  1.6
 #define NAME_POINT 4.0
 #define NAME_INSET 3.0
 /* The least side of an outline around what is too small to be seen. */
@@ -31,7 +31,8 @@ append_frame (GtkSnapshot *snapshot, const graphene_rect_t *rect, float width,
   gtk_snapshot_append_border (snapshot, &outline, widths, colours);
 }
 
-/* A box of the canvas' picture on the widget, on whole device pixels; FALSE: not to be seen. */
+/* A box of the canvas' picture on the widget, on whole device pixels, perhaps none; FALSE: it lies
+ * outside. */
 static gboolean
 place_box (SbCanvas *canvas, double x, double y, double width, double height, graphene_rect_t *rect)
 {
@@ -51,7 +52,7 @@ place_box (SbCanvas *canvas, double x, double y, double width, double height, gr
   y0 = MAX (y0, -2);
   x1 = MIN (x1, right);
   y1 = MIN (y1, bottom);
-  if (x1 <= x0 || y1 <= y0)
+  if (x1 < x0 || y1 < y0)
     return FALSE;
   graphene_rect_init (rect, (float)x0, (float)y0, (float)(x1 - x0), (float)(y1 - y0));
   return TRUE;
@@ -123,23 +124,26 @@ static void
 append_name (SbSubbandView *self, GtkSnapshot *snapshot, const SbHaarCell *cell, double x, double y,
              double width, double height)
 {
-  const double points = sb_canvas_get_zoom (self->canvas) * cell->scale;
+  /* Those of a grid are as large as their cell allows: there zoom alone tells. */
+  const double point = sb_canvas_get_zoom (self->canvas);
+  double alpha = CLAMP (2 - point / (NAME_POINT / 2), 0, 1);
   double x0, y0, x1, y1;
+  int name_width, name_height;
 
   sb_canvas_to_widget (self->canvas, x, y, &x0, &y0);
   sb_canvas_to_widget (self->canvas, x + width, y + height, &x1, &y1);
-  const double room = MIN (x1 - x0, (y1 - y0) * 1.5);
-  double alpha = CLAMP ((room - NAME_SIDE / 2) / (NAME_SIDE / 2), 0, 1);
-
-  /* Those of a grid are as large as their cell allows: there zoom alone tells. */
-  alpha *= CLAMP (
-      2 - (cell->scale > 1 ? sb_canvas_get_zoom (self->canvas) : points) / (NAME_POINT / 2), 0, 1);
   if (alpha <= 0 || x1 < 0 || y1 < 0 || x0 > gtk_widget_get_width (GTK_WIDGET (self->canvas))
       || y0 > gtk_widget_get_height (GTK_WIDGET (self->canvas)))
     return;
   g_autofree char *name = sb_haar_band_name (cell->band);
   g_autoptr (PangoLayout) layout = make_layout (self, name);
-  append_text (snapshot, layout, (float)(x0 + NAME_INSET), (float)(y0 + NAME_INSET), (float)alpha);
+  pango_layout_get_pixel_size (layout, &name_width, &name_height);
+  const double room = MIN ((x1 - x0) / (name_width + 8 + 2 * NAME_INSET),
+                           (y1 - y0) / (name_height + 2 + 2 * NAME_INSET));
+  alpha *= CLAMP ((room - 1) / (NAME_ROOM - 1), 0, 1);
+  if (alpha > 0)
+    append_text (snapshot, layout, (float)(x0 + NAME_INSET), (float)(y0 + NAME_INSET),
+                 (float)alpha);
 }
 
 /* --- The scale of colours --------------------------------------------------------------------- */
@@ -227,7 +231,8 @@ sb_subband_view_draw_mosaic (SbSubbandView *self, GtkSnapshot *snapshot)
   for (guint i = 0; i < map->n_cells; i++)
     {
       sb_subband_map_get_box (map, i, &x, &y, &width, &height);
-      if (i != selected && place_box (self->canvas, x, y, width, height, &rect))
+      if (i != selected && place_box (self->canvas, x, y, width, height, &rect)
+          && rect.size.width > 0 && rect.size.height > 0)
         append_frame (snapshot, &rect, line, &thin);
     }
   sb_subband_map_get_box (map, selected, &x, &y, &width, &height);

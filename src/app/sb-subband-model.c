@@ -74,7 +74,7 @@ sb_subband_model_init (SbSubbandModel *self)
 {
   self->levels = 5;
   self->channel = SB_HAAR_LIGHTNESS;
-  self->look = (SbHaarLook){ .layout = SB_HAAR_PYRAMID, .display = SB_HAAR_SIGNED, .gain = 4 };
+  self->look = (SbHaarLook){ .layout = SB_HAAR_PYRAMID, .display = SB_HAAR_SIGNED, .gain = 2 };
   self->band = (SbHaarBand){ 2, SB_HAAR_V };
 }
 

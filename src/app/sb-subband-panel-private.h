@@ -41,7 +41,7 @@ struct _SbSubbandPanel
 
   /* Rows of the table of this panel: their ranges follow the picture. */
   SbParameter levels_parameter, band_gain_parameter, level_gain_parameter, sigmas_parameter;
-  char *level_gain_label;
+  char *band_gain_label, *level_gain_label;
   guint listed_levels; /* in the list of bands */
 
   GtkSwitch *toggle;
@@ -61,8 +61,7 @@ struct _SbSubbandPanel
   AdwActionRow *suggestion, *luma_row;
   AdwComboRow *rule;
   GtkSwitch *luma;
-  GtkSpinButton *from, *to;
-  GtkAdjustment *from_value, *to_value;
+  GtkDropDown *from, *to;
 };
 
 /* --- sb-subband-panel.c ----------------------------------------------------------------------- */

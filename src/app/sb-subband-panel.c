@@ -31,22 +31,22 @@ static const SbParameter levels_parameter = {
 
 static const SbParameter view_gain_parameter = {
   .key = "view-gain",
-  .label = N_ ("Brightness of the bands"),
+  .label = N_ ("Gain"),
   .type = SB_PARAMETER_NUMBER,
   .minimum = 0.25,
   .maximum = 256,
-  .initial = 4,
+  .initial = 2,
   .quantum = 0.25,
   .step = 1,
   .digits = 2,
   .unit = "×",
   .curve_position = 0.6,
-  .curve_value = 16,
+  .curve_value = 8,
 };
 
 static const SbParameter sigmas_parameter = {
   .key = "sigmas",
-  .label = N_ ("Threshold by the noise"),
+  .label = N_ ("Noise threshold"),
   .type = SB_PARAMETER_NUMBER,
   .maximum = 10,
   .quantum = 1.0 / 64,
@@ -193,12 +193,8 @@ follow_kept_levels (SbSubbandPanel *self)
         from = from == 0 ? level : from;
         to = level;
       }
-  gtk_adjustment_set_lower (self->from_value, 1);
-  gtk_adjustment_set_upper (self->from_value, levels + 1);
-  gtk_adjustment_set_lower (self->to_value, 0);
-  gtk_adjustment_set_upper (self->to_value, levels);
-  gtk_adjustment_set_value (self->from_value, from == 0 ? levels + 1 : from);
-  gtk_adjustment_set_value (self->to_value, from == 0 ? levels : to);
+  gtk_drop_down_set_selected (self->from, from == 0 ? GTK_INVALID_LIST_POSITION : from - 1);
+  gtk_drop_down_set_selected (self->to, to == 0 ? GTK_INVALID_LIST_POSITION : to - 1);
 }
 
 void
@@ -225,13 +221,33 @@ static void
 list_bands (SbSubbandPanel *self, guint levels)
 {
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
+  g_autoptr (GtkStringList) numbers = gtk_string_list_new (NULL);
 
   if (self->listed_levels == levels)
     return;
   for (guint i = 0; i < sb_haar_n_bands (levels); i++)
     gtk_string_list_take (names, sb_haar_band_name (sb_haar_nth_band (levels, i)));
   adw_combo_row_set_model (self->band, G_LIST_MODEL (names));
+  for (guint level = 1; level <= levels; level++)
+    gtk_string_list_take (numbers, g_strdup_printf ("%u", level));
+  gtk_drop_down_set_model (self->from, G_LIST_MODEL (numbers));
+  gtk_drop_down_set_model (self->to, G_LIST_MODEL (numbers));
   self->listed_levels = levels;
+}
+
+/* Takes the label over. */
+static void
+label_gain (SbParameter *parameter, SbParameterRow *row, char **kept, char *label)
+{
+  if (g_strcmp0 (*kept, label) == 0)
+    {
+      g_free (label);
+      return;
+    }
+  parameter->label = label;
+  sb_parameter_row_set_parameter (row, parameter);
+  g_free (*kept);
+  *kept = label;
 }
 
 static const char *
@@ -282,13 +298,12 @@ model_changed_cb (SbSubbandPanel *self)
   adw_combo_row_set_selected (self->band, sb_subband_model_get_selected (self->model));
   adw_action_row_set_subtitle (ADW_ACTION_ROW (self->band), describe_band (band.orientation));
 
-  const SbParameter *table = sb_edit_class (SB_EDIT_BANDS)->parameters;
-  g_autofree char *label = g_strdup_printf (_ ("Gain of level %u"), band.level);
-  self->level_gain_parameter = table[SB_BANDS_GAIN];
-  self->level_gain_parameter.label = label;
-  sb_parameter_row_set_parameter (self->level_gain, &self->level_gain_parameter);
-  g_free (self->level_gain_label);
-  self->level_gain_label = g_steal_pointer (&label);
+  g_autofree char *name = sb_haar_band_name (band);
+  /* Translators: of a band, "cV2" */
+  label_gain (&self->band_gain_parameter, self->band_gain, &self->band_gain_label,
+              g_strdup_printf (_ ("Gain of %s"), name));
+  label_gain (&self->level_gain_parameter, self->level_gain, &self->level_gain_label,
+              g_strdup_printf (_ ("Gain of level %u"), band.level));
   gtk_widget_set_visible (GTK_WIDGET (self->level_gain), band.orientation != SB_HAAR_A);
 
   GtkWidget *viewers[]
@@ -420,11 +435,19 @@ luma_cb (SbSubbandPanel *self)
 }
 
 static void
-keep_cb (SbSubbandPanel *self)
+keep_cb (SbSubbandPanel *self, GParamSpec *pspec, GtkDropDown *moved)
 {
-  if (may_change (self))
-    sb_subband_edit_keep_levels (self, (guint)gtk_adjustment_get_value (self->from_value),
-                                 (guint)gtk_adjustment_get_value (self->to_value));
+  guint from = gtk_drop_down_get_selected (self->from);
+  guint to = gtk_drop_down_get_selected (self->to);
+
+  if (!may_change (self) || gtk_drop_down_get_selected (moved) == GTK_INVALID_LIST_POSITION)
+    return;
+  /* The one that is not moved makes way. */
+  if (moved == self->from)
+    to = to == GTK_INVALID_LIST_POSITION ? from : MAX (from, to);
+  else
+    from = from == GTK_INVALID_LIST_POSITION ? to : MIN (from, to);
+  sb_subband_edit_keep_levels (self, from + 1, to + 1);
 }
 
 static void
@@ -481,7 +504,10 @@ sb_subband_panel_dispose (GObject *object)
 static void
 sb_subband_panel_finalize (GObject *object)
 {
-  g_free (SB_SUBBAND_PANEL (object)->level_gain_label);
+  SbSubbandPanel *self = SB_SUBBAND_PANEL (object);
+
+  g_free (self->band_gain_label);
+  g_free (self->level_gain_label);
 
   G_OBJECT_CLASS (sb_subband_panel_parent_class)->finalize (object);
 }
@@ -533,8 +559,6 @@ sb_subband_panel_class_init (SbSubbandPanelClass *klass)
   BIND (luma);
   BIND (from);
   BIND (to);
-  BIND (from_value);
-  BIND (to_value);
 #undef BIND
 #define BIND(name) gtk_widget_class_bind_template_callback (widget_class, name)
   BIND (toggle_cb);
@@ -572,7 +596,6 @@ sb_subband_panel_init (SbSubbandPanel *self)
   self->levels_parameter = levels_parameter;
   self->sigmas_parameter = sigmas_parameter;
   self->band_gain_parameter = table[SB_BANDS_GAIN_A];
-  self->band_gain_parameter.label = N_ ("Gain");
   self->level_gain_parameter = self->band_gain_parameter;
   sb_parameter_row_set_parameter (self->levels, &self->levels_parameter);
   sb_parameter_row_set_parameter (self->view_gain, &view_gain_parameter);

@@ -201,6 +201,46 @@ subbands_link_cb (GSimpleAction *action, GVariant *value, gpointer user_data)
 }
 
 static void
+export_mosaic_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  sb_window_export_bands (user_data, SB_BANDS_EXPORT_MOSAIC);
+}
+
+static void
+export_band_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  sb_window_export_bands (user_data, SB_BANDS_EXPORT_ONE);
+}
+
+static void
+export_bands_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  sb_window_export_bands (user_data, SB_BANDS_EXPORT_ALL);
+}
+
+/* (what, path): "mosaic", "band" or "bands". */
+static void
+export_subbands_to_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  static const char *const names[] = { "mosaic", "band", "bands" };
+  const char *what, *path;
+
+  g_variant_get (parameter, "(&s&s)", &what, &path);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (g_str_equal (names[i], what))
+      {
+        g_autoptr (GFile) file = g_file_new_for_commandline_arg (path);
+
+        sb_window_export_bands_to (user_data, (SbBandsExport)i, file);
+        return;
+      }
+  g_autoptr (GError) error
+      = g_error_new (SB_ERROR, SB_ERROR_INVALID,
+                     _ ("“%s” is none of mosaic, band, bands: nothing is exported"), what);
+  sb_window_report (user_data, error);
+}
+
+static void
 fullscreen_cb (GSimpleAction *action, GVariant *value, gpointer user_data)
 {
   if (g_variant_get_boolean (value))
@@ -265,6 +305,10 @@ static const GActionEntry entries[] = {
     .parameter_type = "s",
     .state = "'beside'",
     .change_state = subbands_layout_cb },
+  { .name = "export-mosaic", .activate = export_mosaic_cb },
+  { .name = "export-band", .activate = export_band_cb },
+  { .name = "export-bands", .activate = export_bands_cb },
+  { .name = "export-subbands-to", .activate = export_subbands_to_cb, .parameter_type = "(ss)" },
   { .name = "subbands-link", .state = "true", .change_state = subbands_link_cb },
   { .name = "fullscreen", .state = "false", .change_state = fullscreen_cb },
   { .name = "cancel", .activate = cancel_cb },
@@ -329,6 +373,10 @@ sb_window_update_actions (SbWindow *self)
           g_variant_new_boolean (sb_subband_model_get_visible (self->model)));
   update (self, "subbands-layout", has_picture,
           g_variant_new_string (sb_window_get_subbands_layout (self)));
+  update (self, "export-mosaic", has_picture, NULL);
+  update (self, "export-band", has_picture, NULL);
+  update (self, "export-bands", has_picture, NULL);
+  update (self, "export-subbands-to", has_picture, NULL);
   g_object_get (self->subbands, "linked", &linked, NULL);
   update (self, "subbands-link", has_picture, g_variant_new_boolean (linked));
   update (self, "fullscreen", TRUE,

@@ -42,17 +42,17 @@ close_soon (SbWindow *self)
   g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, close_cb, g_object_ref (self), g_object_unref);
 }
 
-static void
-tell_exported (SbWindow *self, Export *export)
+void
+sb_window_tell_exported (SbWindow *self, GFile *file, gboolean corrected)
 {
-  g_autofree char *base = g_file_get_basename (export->file);
+  g_autofree char *base = g_file_get_basename (file);
   g_autofree char *name = g_filename_display_name (base);
-  g_autofree char *uri = g_file_get_uri (export->file);
+  g_autofree char *uri = g_file_get_uri (file);
   g_autofree char *text = NULL;
   g_autofree char *markup = NULL;
   AdwToast *toast;
 
-  if (export->corrected)
+  if (corrected)
     text = g_strdup_printf (_ ("Exported “%s”: it is a PNG file"), name);
   else
     text = g_strdup_printf (_ ("Exported “%s”"), name);
@@ -90,7 +90,7 @@ exported_cb (GObject *source, GAsyncResult *result, gpointer user_data)
         }
       else
         {
-          tell_exported (self, export);
+          sb_window_tell_exported (self, export->file, export->corrected);
           /* Changes made meanwhile are asked about. */
           if (close_waits)
             sb_window_ask_to_close (self);

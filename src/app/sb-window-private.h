@@ -99,6 +99,18 @@ const char *sb_window_get_subbands_layout (SbWindow *self);
 /* That the keys and actions for zoom and pan mean. */
 SbCanvas *sb_window_get_active_canvas (SbWindow *self);
 
+/* sb-window-bands.c */
+typedef enum
+{
+  SB_BANDS_EXPORT_MOSAIC, /* as the viewer shows it, a pixel a point */
+  SB_BANDS_EXPORT_ONE,    /* the selected band */
+  SB_BANDS_EXPORT_ALL,    /* into a folder, named as the command line names them */
+} SbBandsExport;
+/* Asks where to. */
+void sb_window_export_bands (SbWindow *self, SbBandsExport what);
+/* Without a question, never over a file; one band as its name says: .png or else NumPy. */
+void sb_window_export_bands_to (SbWindow *self, SbBandsExport what, GFile *file);
+
 /* sb-window-files.c */
 void sb_window_open (SbWindow *self);
 void sb_window_paste (SbWindow *self);
@@ -110,6 +122,8 @@ void sb_window_accept_drops (SbWindow *self);
 void sb_window_export (SbWindow *self, gboolean then_close);
 /* Exports without a question, never over a file. */
 void sb_window_export_to (SbWindow *self, GFile *file);
+/* A toast; corrected: the name was not one of a PNG file. */
+void sb_window_tell_exported (SbWindow *self, GFile *file, gboolean corrected);
 /* Asks whether changes may be lost; closes the window where they may, or after an export. */
 void sb_window_ask_to_close (SbWindow *self);
 

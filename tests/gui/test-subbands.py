@@ -1,0 +1,406 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The subbands beside the photo: what is on the screen is the transform of what is exported, as
+PyWavelets makes it; a band is selected by hand, its gain changed and undone.
+
+test-subbands.py SOFTBOX SOFTBOX_CLI; runs under with-display.sh and speaks TAP."""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from harness import (CLI, GLib, Softbox, cli, click, content, equal, main, move, park, picture, press,
+                     read_png, screen, test, view, wait, xdotool)
+
+import numpy
+import pywt
+
+MOSAIC = re.compile(r"^Subbands of \d+ levels?, c[AHVD]\d+ selected$")
+GAIN = 2  # of the viewer, at first
+# Kept free of what is drawn over the bands: borders all around, a name in the corner.
+BORDER, NAME = 2, (60, 30)
+
+
+def samples(of, channel="lightness"):
+    """Of an 8-bit picture, as the viewer transforms them."""
+    rgb = numpy.frombuffer(b"".join(of.rows), numpy.uint8).reshape(of.height, of.width, -1)
+    rgb = rgb.astype(numpy.float64)
+    if channel == "lightness":
+        return rgb[..., :3].max(2) + rgb[..., :3].min(2)
+    return rgb[..., "red green blue".split().index(channel)]
+
+
+def transform(x, levels):
+    """{(orientation, level): orthonormal coefficients}"""
+    found = pywt.wavedec2(x, "haar", mode="symmetric", level=levels)
+    bands = {("A", levels): found[0]}
+    for i, details in enumerate(found[1:]):
+        for orientation, band in zip("HVD", details):
+            bands[orientation, levels - i] = band
+    return bands
+
+
+def places(bands, levels):
+    """Of the bands' corners on the pyramid: (x, y), and the size of it all."""
+    height, width = bands["A", levels].shape
+    found = {("A", levels): (0, 0)}
+    for level in range(levels, 0, -1):
+        rows, columns = bands["D", level].shape
+        found["H", level], found["V", level] = (0, height), (width, 0)
+        found["D", level] = (width, height)
+        width, height = width + columns, height + rows
+    return found, (width, height)
+
+
+def shades(band, orientation, level, gain, scale):
+    """The greys of a band: at zero 127.5, at the mean the picture's own. scale: of one sample."""
+    if orientation == "A":
+        return band / 2**level * scale
+    return 127.5 * (1 + numpy.clip(band * scale * gain / 255, -1, 1))
+
+
+def look(program, canvas, x, levels, scale=0.5, gain=GAIN):
+    """Waits until the mosaic at 100 % is on screen, grey and to a level."""
+    bands = transform(x, levels)
+    where, size = places(bands, levels)
+    problem = [None]
+
+    def same():
+        program.alive()
+        left, top, width, height = program.rectangle(canvas)
+        rgb = numpy.frombuffer(screen((left, top, width, height)), numpy.uint8)
+        rgb = rgb.reshape(height, width, 3).astype(int)
+        assert size[0] <= width and size[1] <= height, (size, width, height)
+        # A small picture is in the middle.
+        x0, y0 = (width - size[0]) // 2, (height - size[1]) // 2
+        compared = 0
+        for (orientation, level), band in bands.items():
+            expected = shades(band, orientation, level, gain, scale)
+            rows, columns = expected.shape
+            column, row = where[orientation, level]
+            seen = rgb[y0 + row:y0 + row + rows, x0 + column:x0 + column + columns]
+            compare = numpy.ones(expected.shape, bool)
+            compare[:NAME[1], :NAME[0]] = False
+            compare[:BORDER], compare[-BORDER:] = False, False
+            compare[:, :BORDER], compare[:, -BORDER:] = False, False
+            # The buttons of the view stand over its corner.
+            ys, xs = numpy.mgrid[0:rows, 0:columns]
+            compare &= (xs + x0 + column < width - 80) | (ys + y0 + row > 44)
+            wrong = compare & (numpy.abs(seen - expected[..., None]).max(2) > 1)
+            compared += int(compare.sum())
+            if wrong.any():
+                j, i = numpy.argwhere(wrong)[0]
+                problem[0] = "c%s%d: %d wrong, first (%d, %d): %r, expected %.2f" % (
+                    orientation, level, wrong.sum(), i, j, seen[j, i].tolist(), expected[j, i])
+                return False
+        assert compared > size[0] * size[1] // 2, compared
+        return True
+    try:
+        wait("the mosaic of %d levels" % levels, same, 30)
+    except AssertionError:
+        raise AssertionError("the mosaic is another: %s" % problem[0]) from None
+    return where, size
+
+
+def on_screen(program, canvas, where, size, x, y):
+    """A point of a mosaic at 100 % on the screen."""
+    left, top, width, height = program.rectangle(canvas)
+    return (left + (width - size[0]) // 2 + where[0] + x, top + (height - size[1]) // 2 + where[1] + y)
+
+
+def show(program):
+    equal(program.state("subbands")[1], False, "subbands")
+    press("F9")
+    wait("the subbands", lambda: program.state("subbands")[1])
+    program.wait_idle()
+    return program.widget("image", MOSAIC)
+
+
+def reach(program, node):
+    """Scrolls the panel to a widget."""
+    below = program.rectangle(program.widget("button", "Apply"))
+
+    def there():
+        x, y, width, height = program.rectangle(node)
+        if y + height > below[1] - 12:
+            xdotool("mousemove", below[0] + 20, below[1] - 60, "click", 5)
+        elif y < program.corner[1] + 100:
+            xdotool("mousemove", below[0] + 20, below[1] - 60, "click", 4)
+        else:
+            return True
+        return False
+    wait("the panel to scroll", there)
+
+
+def selected(canvas, name, levels=None):
+    text = "of %s levels?, %s selected$" % (levels or r"\d+", name)
+    wait("%s to be selected" % name, lambda: re.search(text, canvas.title()))
+
+
+@test
+def the_mosaic_is_the_transform():
+    source = picture(401, 301, seed=31)
+    with Softbox(source.save("in.png")) as program:
+        whole = program.rectangle(program.canvas)
+        canvas = show(program)
+        # Equal halves, with a divider between.
+        photo, mosaic = program.rectangle(program.canvas), program.rectangle(canvas)
+        assert abs(photo[2] - mosaic[2]) <= 2 and photo[2] + mosaic[2] + 3 >= whole[2], (photo, mosaic)
+        look(program, canvas, samples(source), 5)
+        program.wait_shown(view(source, -((photo[2] - 401) // 2), -((photo[3] - 301) // 2), photo[2],
+                                photo[3]), "the photo beside it")
+
+        # By the slider's keys, to both ends and between.
+        slider = program.widget("slider", "Level")
+        program.slider_point(slider, 0)
+        click(program.slider_point(slider, 0.5))
+        wait("the slider to have the focus", slider.focused)
+        park()
+        press("Home")
+        wait("one level", lambda: canvas.title().startswith("Subbands of 1 level,"))
+        look(program, canvas, samples(source), 1)
+        press("Right", "Right")
+        selected(canvas, r"c\w\d", 3)
+        look(program, canvas, samples(source), 3)
+        press("End")
+        selected(canvas, r"c\w\d", 9)  # 401 needs nine halvings
+        press("Home", "Right", "Right", "Right")
+        selected(canvas, r"c\w\d", 4)
+        look(program, canvas, samples(source), 4)
+        equal(program.edits(), "", "edits")
+
+        # It follows the blur, and the edit's levels follow nothing of it.
+        program.set_edit("blur:radius=2.5,passes=2")
+        cli("in.png", "blur:radius=2.5,passes=2", "blurred.png")
+        look(program, canvas, samples(read_png("blurred.png")), 4)
+
+        # Off: the photo has all the room again.
+        press("F9")
+        wait("the whole canvas", lambda: program.rectangle(program.canvas) == whole)
+        equal(program.state("subbands")[1], False, "subbands")
+
+
+@test
+def a_band_is_selected_and_changed():
+    source = picture(390, 297, seed=32)
+    with Softbox(source.save("in.png")) as program:
+        canvas = show(program)
+        where, size = look(program, canvas, samples(source), 5)
+        click(on_screen(program, canvas, where["H", 1], size, 100, 80))
+        selected(canvas, "cH1")
+
+        # What the pointer points at, in words.
+        point = on_screen(program, canvas, where["D", 1], size, 40, 50)
+        move(point)
+        value = transform(samples(source), 5)["D", 1][50, 40]
+        text = "cD1  level 1  (40, 50)  %.5g, orthonormal %.5g  area 2 × 2 at 80, 100" % (value / 2, value)
+        program.widget("label", text)
+        park()
+
+        # Bare arrows go on from there, and back.
+        press("Right")
+        selected(canvas, "cD1")
+        press("Up")
+        selected(canvas, "cV1")
+        press("Left")
+        selected(canvas, "cV2")
+        click(on_screen(program, canvas, where["H", 1], size, 100, 80))
+        selected(canvas, "cH1")
+        park()
+
+        gain = program.widget("slider", "Gain of cH1")
+        reach(program, gain)
+        click(program.slider_point(gain, 0.25))  # where it is
+        wait("the slider to have the focus", gain.focused)
+        press("Home")
+        program.wait_edits("bands:gainH1=0")
+        cli("in.png", "bands:gainH1=0", "expected.png")
+        look(program, canvas, samples(read_png("expected.png")), 5)
+        program.export(os.path.abspath("out.png"))
+        program.wait_export("out.png")
+        assert content("out.png") == content("expected.png")
+        assert content("out.png") != cli("in.png", "", "copy.png")
+
+        equal(program.state("undo")[0], True, "undo")
+        program.activate("undo")
+        program.wait_edits("")
+        look(program, canvas, samples(source), 5)
+        program.activate("redo")
+        program.wait_edits("bands:gainH1=0")
+        program.activate("undo")
+        program.wait_edits("")
+
+        # The switch takes one band away, and the one in the group's head the whole edit.
+        keep = program.widget("switch", "Keep this band")
+        keep.act()
+        program.wait_edits("bands:gainH1=0")
+        head = program.widget("switch", "Wavelet")
+        head.act()
+        program.wait_edits("")
+        head.act()
+        program.wait_edits("bands:gainH1=0")
+
+        # Over D-Bus, and the panel follows: fewer levels, too.
+        program.set_edit("bands:levels=2,gainV1=2")
+        program.wait_edits("bands:levels=2,gainV1=2")
+        selected(canvas, "cH1", 2)
+        cli("in.png", "bands:levels=2,gainV1=2", "second.png")
+        look(program, canvas, samples(read_png("second.png")), 2)
+        program.activate("step", GLib.Variant("(sd)", ("bands.threshold", 3.0)))
+        program.wait_edits("bands:levels=2,threshold=3,gainV1=2")
+        cli("in.png", "bands:levels=2,threshold=3,gainV1=2", "third.png")
+        look(program, canvas, samples(read_png("third.png")), 2)
+
+
+@test
+def the_canvases_go_together():
+    source = picture(1600, 1200, seed=33)
+    with Softbox(source.save("in.png")) as program:
+        canvas = show(program)
+        photo, mosaic = program.rectangle(program.canvas), program.rectangle(canvas)
+        click((mosaic[0] + mosaic[2] - 20, mosaic[1] + mosaic[3] // 2 + 40))
+        selected(canvas, "cD1")
+        park()
+        program.settled()
+
+        # At 100 % the middle of the photo is in the middle, and of the band what stands for it.
+        program.change("subbands-link", True)
+        equal(program.state("subbands-link")[1], True, "linked")
+        click((photo[0] + 5, photo[1] + 5))  # the photo's canvas has the focus
+        park()
+        program.activate("zoom", GLib.Variant("d", 1.0))
+        program.wait_zoom(100)
+        program.wait_shown(view(source, 800 - photo[2] // 2, 600 - photo[3] // 2, photo[2], photo[3]),
+                           "the middle of the photo")
+        expected = shades(transform(samples(source), 5)["D", 1], "D", 1, GAIN, 0.5)
+        # cD1 begins at (800, 600) of the mosaic, whose edges stay outside.
+        left = min(1200 - mosaic[2] // 2, 1600 - mosaic[2]) - 800
+        top = min(900 - mosaic[3] // 2, 1200 - mosaic[3]) - 600
+
+        def centred():
+            x, y = 60, mosaic[3] - 300
+            rgb = numpy.frombuffer(screen((mosaic[0] + x, mosaic[1] + y, 200, 200)), numpy.uint8)
+            rgb = rgb.reshape(200, 200, 3).astype(int)
+            found = expected[top + y:top + y + 200, left + x:left + x + 200]
+            return numpy.abs(rgb - found[..., None]).max() <= 1
+        wait("the band that stands for it", centred, 30)
+
+        # By half a view of the photo, and one has gone twice as many coefficients' pixels.
+        lower = (mosaic[0], mosaic[1] + 60, mosaic[2], mosaic[3] - 60)  # below the view's buttons
+        seen = screen(lower)
+        program.change("subbands-link", False)
+        wait("the link to go", lambda: program.state("subbands-link")[1] is False)
+        program.activate("pan", GLib.Variant("(dd)", (0.25, 0.0)))
+        program.settled()
+        equal(screen(lower) == seen, True, "the unlinked mosaic stays")
+        program.change("subbands-link", True)
+        wait("the mosaic to follow", lambda: screen(lower) != seen)
+
+
+@test
+def exports_are_those_of_the_command_line():
+    source = picture(203, 151, seed=36)
+    with Softbox(source.save("in.png")) as program:
+        canvas = show(program)
+        program.set_edit("blur:radius=2")
+        where, size = look(program, canvas, samples(read_blurred()), 5)
+        click(on_screen(program, canvas, where["V", 1], size, 80, 50))
+        selected(canvas, "cV1")
+        park()
+
+        def export(what, path, file):
+            program.activate("export-subbands-to", GLib.Variant("(ss)", (what, os.path.abspath(path))))
+            wait(file, lambda: program.alive() and (os.path.exists(file) or program.error()))
+            equal(program.error(), "", "error")
+            program.wait_idle()
+        subprocess.run([CLI, "in.png", "-e", "blur:radius=2", "--subbands", "expected"], check=True)
+        os.mkdir("bands")
+        export("bands", "bands", "bands/in-cD1.npy")
+        equal(sorted(os.listdir("bands")), sorted(os.listdir("expected")), "names")
+        equal(len(os.listdir("bands")), 16, "bands")
+        for name in os.listdir("bands"):
+            assert content("bands/" + name) == content("expected/" + name), name
+        export("band", "one.npy", "one.npy")
+        assert content("one.npy") == content("expected/in-cV1.npy")
+        subprocess.run([CLI, "in.png", "-e", "blur:radius=2", "--subbands", "grey", "--format", "png16"],
+                       check=True)
+        export("band", "one.png", "one.png")
+        assert content("one.png") == content("grey/in-cV1.png")
+
+        # The mosaic as displayed: the gain and the ground of the window.
+        export("mosaic", "mosaic.png", "mosaic.png")
+        mosaic = read_png("mosaic.png")
+        equal((mosaic.width, mosaic.height), size, "size of the mosaic")
+        rgb = numpy.frombuffer(b"".join(mosaic.rows), numpy.uint8).reshape(size[1], size[0], 3)
+        for (orientation, level), band in transform(samples(read_blurred()), 5).items():
+            column, row = where[orientation, level]
+            found = rgb[row:row + band.shape[0], column:column + band.shape[1]].astype(int)
+            expected = shades(band, orientation, level, GAIN, 0.5)
+            assert numpy.abs(found - expected[..., None]).max() <= 1, (orientation, level)
+
+        # Never over a file.
+        program.activate("export-subbands-to", GLib.Variant("(ss)", ("bands", os.path.abspath("bands"))))
+        wait("the refusal", lambda: "exists already" in program.error())
+
+
+def read_blurred():
+    if not os.path.exists("blurred.png"):
+        cli("in.png", "blur:radius=2", "blurred.png")
+    return read_png("blurred.png")
+
+
+@test
+def the_other_places():
+    source = picture(640, 480, seed=34)
+    with Softbox(source.save("in.png")) as program:
+        canvas = show(program)
+        whole = program.rectangle(program.canvas)[2] + program.rectangle(canvas)[2]
+        assert program.rectangle(canvas)[0] > program.rectangle(program.canvas)[0]
+
+        def arrange(name):
+            program.activate("subbands-layout", GLib.Variant("s", name))
+            wait(name, lambda: program.alive() and program.state("subbands-layout")[1] == name)
+
+        def both():
+            """Where they are; a widget that has moved is another one on the bus."""
+            found = [program.top.find("image", title) for title in (re.compile("^Photo, "), MOSAIC)]
+            return [node and program.rectangle(node) for node in found]
+        arrange("before")
+
+        def left():
+            photo, mosaic = both()
+            return photo and mosaic and mosaic[0] < photo[0]
+        wait("the subbands on the left", left)
+        arrange("alone")
+
+        def alone():
+            photo, mosaic = both()
+            return photo is None and mosaic and mosaic[2] >= whole
+        wait("the subbands alone", alone)
+        look(program, program.widget("image", MOSAIC), samples(source), 5)
+        arrange("beside")
+
+        def right():
+            photo, mosaic = both()
+            return photo and mosaic and mosaic[0] > photo[0]
+        wait("the photo again", right)
+
+
+@test
+def one_above_the_other_where_it_is_narrow():
+    source = picture(300, 200, seed=35)
+    settings = {"window-size": "(360, 640)", "style": "'dark'"}
+    with Softbox(source.save("in.png"), settings=settings) as program:
+        program.resize(360, 640)
+        whole = program.rectangle(program.canvas)
+        canvas = show(program)
+        wait("one above the other",
+             lambda: program.rectangle(canvas)[1] > program.rectangle(program.canvas)[1])
+        photo, mosaic = program.rectangle(program.canvas), program.rectangle(canvas)
+        equal((photo[2], mosaic[2]), (whole[2], whole[2]), "widths")
+        assert photo[3] >= 96 and mosaic[3] >= 96 and photo[3] + mosaic[3] <= whole[3], (photo, mosaic)
+
+
+sys.exit(main())
