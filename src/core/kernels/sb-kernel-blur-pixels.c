@@ -204,6 +204,63 @@ sb_blur_load_16 (const guint8 *const rows[8], gsize count, guint16 *out)
       }
 }
 
+#if SB_V_BYTES == 64
+#define ALPHA_WORDS(v)                                                                             \
+  _mm512_shufflehi_epi16 (_mm512_shufflelo_epi16 (v, (_MM_PERM_ENUM)0xff), (_MM_PERM_ENUM)0xff)
+#define KEEP_ALPHA(v, alpha) _mm512_mask_mov_epi16 (v, 0x88888888, alpha)
+#define MUL_LOW(a, b)        _mm512_mullo_epi16 (a, b)
+#define MUL_HIGH(a, b)       _mm512_mulhi_epu16 (a, b)
+#define UNPACK_LOW(a, b)     _mm512_unpacklo_epi16 (a, b)
+#define UNPACK_HIGH(a, b)    _mm512_unpackhi_epi16 (a, b)
+#define SHIFT_SIGNED(a)      _mm512_srai_epi32 (a, 16)
+#define PACK_SIGNED(a, b)    _mm512_packs_epi32 (a, b)
+#elif SB_V_BYTES == 32
+#define ALPHA_WORDS(v)       _mm256_shufflehi_epi16 (_mm256_shufflelo_epi16 (v, 0xff), 0xff)
+#define KEEP_ALPHA(v, alpha) _mm256_blend_epi16 (v, alpha, 0x88)
+#define MUL_LOW(a, b)        _mm256_mullo_epi16 (a, b)
+#define MUL_HIGH(a, b)       _mm256_mulhi_epu16 (a, b)
+#define UNPACK_LOW(a, b)     _mm256_unpacklo_epi16 (a, b)
+#define UNPACK_HIGH(a, b)    _mm256_unpackhi_epi16 (a, b)
+#define SHIFT_SIGNED(a)      _mm256_srai_epi32 (a, 16)
+#define PACK_SIGNED(a, b)    _mm256_packs_epi32 (a, b)
+#elif SB_V_BYTES == 16
+#define ALPHA_WORDS(v) _mm_shufflehi_epi16 (_mm_shufflelo_epi16 (v, 0xff), 0xff)
+#define KEEP_ALPHA(v, alpha)                                                                       \
+  _mm_or_si128 (_mm_srli_epi64 (_mm_slli_epi64 (v, 16), 16),                                       \
+                _mm_slli_epi64 (_mm_srli_epi64 (alpha, 48), 48))
+#define MUL_LOW(a, b)     _mm_mullo_epi16 (a, b)
+#define MUL_HIGH(a, b)    _mm_mulhi_epu16 (a, b)
+#define UNPACK_LOW(a, b)  _mm_unpacklo_epi16 (a, b)
+#define UNPACK_HIGH(a, b) _mm_unpackhi_epi16 (a, b)
+#define SHIFT_SIGNED(a)   _mm_srai_epi32 (a, 16)
+#define PACK_SIGNED(a, b) _mm_packs_epi32 (a, b)
+#endif
+
+#if SB_V_BYTES > 0
+/* round (product / 65535), less 32768: sb_premultiply, with the bias put in above the shift. */
+INLINE SbV
+divide_65535 (SbV product)
+{
+  const SbV t = sb_v_add32 (product, sb_v_set32 (32768));
+  const SbV sum = sb_v_add32 (t, sb_v_srl32 (t, 16));
+  return SHIFT_SIGNED (sb_v_add32 (sum, sb_v_set32 (G_MININT32)));
+}
+
+void
+sb_blur_premultiply (guint16 *vectors, gsize count)
+{
+  const SbV bias = sb_v_set16 ((gint16)BIAS);
+
+  for (gsize i = 0; i < count * SB_VECTOR; i += SB_V_BYTES / 2)
+    {
+      const SbV biased = sb_v_load (vectors + i), v = sb_v_xor (biased, bias);
+      const SbV a = ALPHA_WORDS (v), low = MUL_LOW (v, a), high = MUL_HIGH (v, a);
+      const SbV q = PACK_SIGNED (divide_65535 (UNPACK_LOW (low, high)),
+                                 divide_65535 (UNPACK_HIGH (low, high)));
+      sb_v_store (vectors + i, KEEP_ALPHA (q, biased));
+    }
+}
+#else
 void
 sb_blur_premultiply (guint16 *vectors, gsize count)
 {
@@ -214,6 +271,7 @@ sb_blur_premultiply (guint16 *vectors, gsize count)
         vectors[i + c] = sb_premultiply (vectors[i + c] ^ BIAS, a) ^ BIAS;
     }
 }
+#endif
 
 /* --- Turning --------------------------------------------------------------------------------- */
 
@@ -365,6 +423,96 @@ sb_blur_store_16 (const guint16 *in, guint8 *out, gsize out_step, gsize count)
     }
 }
 
+#if SB_V_BYTES == 64
+/* min (65535, round (p * 65535 / a)) of 16 samples, scale being 65535 / a: the float quotient is
+ * off by one at most; the exact remainder, small enough for 32 bits whatever the products lost
+ * above them, says which way. a: above 0. */
+INLINE __m512i
+unpremultiply_16 (__m512i p, __m512i a, __m512 scale)
+{
+  const __m512i c = _mm512_min_epu32 (p, a), one = _mm512_set1_epi32 (1);
+  const __m512i near = _mm512_cvttps_epi32 (
+      _mm512_fmadd_ps (_mm512_cvtepi32_ps (c), scale, _mm512_set1_ps (0.5f)));
+  const __m512i whole = _mm512_sub_epi32 (_mm512_slli_epi32 (c, 16), c);
+  const __m512i rest
+      = _mm512_slli_epi32 (_mm512_sub_epi32 (whole, _mm512_mullo_epi32 (near, a)), 1);
+  const __m512i up = _mm512_mask_add_epi32 (near, _mm512_cmpge_epi32_mask (rest, a), near, one);
+
+  return _mm512_mask_sub_epi32 (
+      up, _mm512_cmplt_epi32_mask (_mm512_add_epi32 (rest, a), _mm512_setzero_si512 ()), up, one);
+}
+
+void
+sb_blur_unpremultiply (guint16 *vectors, gsize count)
+{
+  const __m512i bias = _mm512_set1_epi16 ((short)BIAS), one = _mm512_set1_epi32 (1);
+  const __m512i pixel = _mm512_setr_epi32 (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+
+  for (gsize i = 0; i < count; i++, vectors += SB_VECTOR)
+    {
+      const __m512i biased = _mm512_load_si512 (vectors), v = _mm512_xor_si512 (biased, bias);
+      /* One division for each pixel, by 1 where alpha is 0. */
+      const __m256i alpha = _mm512_cvtepi64_epi32 (_mm512_srli_epi64 (v, 48));
+      const __m256i above = _mm256_max_epu32 (alpha, _mm256_set1_epi32 (1));
+      const __m512 scale = _mm512_castps256_ps512 (
+          _mm256_div_ps (_mm256_set1_ps (65535.0f), _mm256_cvtepi32_ps (above)));
+      const __m512i p[2] = { _mm512_cvtepu16_epi32 (_mm512_castsi512_si256 (v)),
+                             _mm512_cvtepu16_epi32 (_mm512_extracti64x4_epi64 (v, 1)) };
+      __m256i q[2];
+
+      for (guint h = 0; h < 2; h++)
+        {
+          const __m512i a = _mm512_shuffle_epi32 (p[h], (_MM_PERM_ENUM)0xff);
+          const __m512i index = _mm512_add_epi32 (pixel, _mm512_set1_epi32 (4 * (int)h));
+          const __m512i full = unpremultiply_16 (p[h], _mm512_max_epu32 (a, one),
+                                                 _mm512_permutexvar_ps (index, scale));
+          q[h] = _mm512_cvtepi32_epi16 (
+              _mm512_maskz_mov_epi32 (_mm512_test_epi32_mask (a, a), full));
+        }
+      const __m512i both = _mm512_inserti64x4 (_mm512_castsi256_si512 (q[0]), q[1], 1);
+      _mm512_store_si512 (
+          vectors, _mm512_mask_mov_epi16 (_mm512_xor_si512 (both, bias), 0x88888888, biased));
+    }
+}
+#elif SB_V_BYTES == 32
+/* As with AVX-512 above, 8 samples. */
+INLINE __m256i
+unpremultiply_8 (__m256i p)
+{
+  const __m256i alpha = _mm256_shuffle_epi32 (p, 0xff), zero = _mm256_setzero_si256 ();
+  const __m256i a = _mm256_max_epu32 (alpha, _mm256_set1_epi32 (1));
+  const __m256 scale = _mm256_div_ps (_mm256_set1_ps (65535.0f), _mm256_cvtepi32_ps (a));
+  const __m256i c = _mm256_min_epu32 (p, a);
+  const __m256i near = _mm256_cvttps_epi32 (
+      _mm256_fmadd_ps (_mm256_cvtepi32_ps (c), scale, _mm256_set1_ps (0.5f)));
+  const __m256i whole = _mm256_sub_epi32 (_mm256_slli_epi32 (c, 16), c);
+  const __m256i rest
+      = _mm256_slli_epi32 (_mm256_sub_epi32 (whole, _mm256_mullo_epi32 (near, a)), 1);
+  /* A comparison that holds is -1; one up where the rest is not below a. */
+  const __m256i not_up = _mm256_cmpgt_epi32 (a, rest);
+  const __m256i down = _mm256_cmpgt_epi32 (zero, _mm256_add_epi32 (rest, a));
+  const __m256i q = _mm256_add_epi32 (
+      _mm256_add_epi32 (_mm256_add_epi32 (near, _mm256_set1_epi32 (1)), not_up), down);
+
+  return _mm256_andnot_si256 (_mm256_cmpeq_epi32 (alpha, zero), q);
+}
+
+void
+sb_blur_unpremultiply (guint16 *vectors, gsize count)
+{
+  const __m256i bias = _mm256_set1_epi16 ((short)BIAS);
+
+  for (gsize i = 0; i < 2 * count; i++, vectors += SB_VECTOR / 2)
+    {
+      const __m256i biased = sb_v_load (vectors), v = _mm256_xor_si256 (biased, bias);
+      const __m256i low = unpremultiply_8 (_mm256_cvtepu16_epi32 (_mm256_castsi256_si128 (v)));
+      const __m256i high
+          = unpremultiply_8 (_mm256_cvtepu16_epi32 (_mm256_extracti128_si256 (v, 1)));
+      const __m256i q = _mm256_permute4x64_epi64 (_mm256_packus_epi32 (low, high), 0xd8);
+      sb_v_store (vectors, _mm256_blend_epi16 (_mm256_xor_si256 (q, bias), biased, 0x88));
+    }
+}
+#else
 void
 sb_blur_unpremultiply (guint16 *vectors, gsize count)
 {
@@ -397,6 +545,7 @@ sb_blur_unpremultiply (guint16 *vectors, gsize count)
         vectors[j] = (guint16)(q[j] ^ BIAS);
     }
 }
+#endif
 
 void
 sb_blur_stream (guint8 *out, const guint8 *in, gsize bytes)
