@@ -4,6 +4,7 @@
 
 #include "sb-color.h"
 #include "sb-engine.h"
+#include "sb-error.h"
 #include "sb-isa.h"
 
 #include "engine.h"
@@ -171,11 +172,8 @@ check_shown (SbEngine *engine, SbImage *image, const SbColorTable *table)
 }
 
 static void
-test_shown (gconstpointer data)
+check_spaces (SbEngine *engine)
 {
-  sb_isa_force (GPOINTER_TO_UINT (data));
-  g_autoptr (SbEngine) engine = sb_test_open_engine ();
-
   for (guint s = 0; s < G_N_ELEMENTS (spaces); s++)
     for (guint kind = 0; kind < 4; kind++)
       {
@@ -192,6 +190,31 @@ test_shown (gconstpointer data)
         check_shown (engine, image, table);
         sb_color_table_unref (table);
       }
+}
+
+static void
+test_shown (gconstpointer data)
+{
+  sb_isa_force (GPOINTER_TO_UINT (data));
+  g_autoptr (SbEngine) engine = sb_test_open_engine ();
+
+  check_spaces (engine);
+}
+
+/* The same where a CUDA device shows. */
+static void
+test_shown_by_device (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SbEngine) engine = sb_engine_new ((SbDevice){ SB_DEVICE_CUDA, 0, 2 }, &error);
+
+  if (engine == NULL)
+    {
+      g_assert_error (error, SB_ERROR, SB_ERROR_UNAVAILABLE);
+      g_test_skip (error->message);
+      return;
+    }
+  check_spaces (engine);
 }
 
 /* The table and the curves before it come near to what lcms2 makes of each colour by itself. */
@@ -290,5 +313,6 @@ main (int argc, char *argv[])
         g_autofree char *path = g_strdup_printf ("/color/shown/%s", sb_isa_name (isa));
         g_test_add_data_func (path, GUINT_TO_POINTER (isa), test_shown);
       }
+  g_test_add_func ("/color/shown/cuda", test_shown_by_device);
   return g_test_run ();
 }
