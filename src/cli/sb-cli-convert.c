@@ -41,6 +41,17 @@ load (const SbCli *cli, const char *input, GError **error)
                                     error);
 }
 
+SbImage *
+sb_cli_load (const SbCli *cli, const char *input, GError **error)
+{
+  SbImage *image = load (cli, input, error);
+
+  for (guint i = 0; image != NULL && sb_image_get_warnings (image)[i] != NULL; i++)
+    sb_cli_warning (is_stream (input) ? _ ("standard input") : input, "%s",
+                    sb_image_get_warnings (image)[i]);
+  return image;
+}
+
 static gboolean
 write_stream (const SbCli *cli, GBytes *png, GError **error)
 {
@@ -58,8 +69,9 @@ output_depth (const SbCli *cli, SbImage *original)
   return cli->depth != 0 ? cli->depth : sb_image_get_depth (original);
 }
 
-static gboolean
-save (const SbCli *cli, SbImage *image, SbImage *original, const char *output, GError **error)
+gboolean
+sb_cli_save (const SbCli *cli, SbImage *image, SbImage *original, const char *output,
+             GError **error)
 {
   const SbSaveOptions options = {
     .depth = output_depth (cli, original),
@@ -86,23 +98,27 @@ save (const SbCli *cli, SbImage *image, SbImage *original, const char *output, G
 }
 
 /* In the words of a command line where the cause is a key. */
-static const char *
-reason (const GError *error)
+const char *
+sb_cli_reason (const GError *error)
 {
   return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) ? _ ("stopped") : error->message;
 }
 
-/* What 8 bits cannot hold is still there for dithering. Without edits no device has to know of the
- * picture. */
+/* What 8 bits cannot hold is still there for dithering. */
+SbImage *
+sb_cli_read (const SbCli *cli, SbEngine *engine, SbImage *image, GError **error)
+{
+  return sb_engine_read (engine, cli->edits, 0, cli->dither ? 16 : output_depth (cli, image),
+                         cli->cancellable, error);
+}
+
+/* Without edits no device has to know of the picture. */
 static SbImage *
 edit (const SbCli *cli, SbEngine *engine, SbImage *image, GError **error)
 {
   if (cli->edits->n_edits == 0)
     return sb_image_convert (image, cli->dither ? 16 : output_depth (cli, image), error);
-  return sb_engine_load (engine, image, error)
-             ? sb_engine_read (engine, cli->edits, 0, cli->dither ? 16 : output_depth (cli, image),
-                               cli->cancellable, error)
-             : NULL;
+  return sb_engine_load (engine, image, error) ? sb_cli_read (cli, engine, image, error) : NULL;
 }
 
 /* A device that was chosen for the user and fails gives the picture to the CPU. */
@@ -129,15 +145,13 @@ convert_one (const SbCli *cli, SbEngine *engine, const char *input, const char *
       return FALSE;
     }
 
-  g_autoptr (SbImage) image = load (cli, input, &error);
+  g_autoptr (SbImage) image = sb_cli_load (cli, input, &error);
 
   if (image == NULL)
     {
-      sb_cli_error (input_name, "%s", reason (error));
+      sb_cli_error (input_name, "%s", sb_cli_reason (error));
       return FALSE;
     }
-  for (guint i = 0; sb_image_get_warnings (image)[i] != NULL; i++)
-    sb_cli_warning (input_name, "%s", sb_image_get_warnings (image)[i]);
 
   g_autoptr (SbImage) result = edit (cli, engine, image, &error);
 
@@ -155,14 +169,31 @@ convert_one (const SbCli *cli, SbEngine *engine, const char *input, const char *
     }
   if (result == NULL)
     {
-      sb_cli_error (input_name, "%s", reason (error));
+      sb_cli_error (input_name, "%s", sb_cli_reason (error));
       return FALSE;
     }
-  if (!save (cli, result, image, output, &error))
+  if (!sb_cli_save (cli, result, image, output, &error))
     {
-      sb_cli_error (output_name, "%s", reason (error));
+      sb_cli_error (output_name, "%s", sb_cli_reason (error));
       return FALSE;
     }
+  return TRUE;
+}
+
+gboolean
+sb_cli_check_streams (const SbCli *cli, const char *output)
+{
+  if (output != NULL && is_stream (output) && isatty (STDOUT_FILENO))
+    {
+      sb_cli_error (_ ("standard output"), _ ("is a terminal; a picture is not written to one"));
+      return FALSE;
+    }
+  for (guint i = 0; cli->inputs[i] != NULL; i++)
+    if (is_stream (cli->inputs[i]) && isatty (STDIN_FILENO))
+      {
+        sb_cli_error (_ ("standard input"), _ ("is a terminal; a picture is not read from one"));
+        return FALSE;
+      }
   return TRUE;
 }
 
@@ -173,17 +204,8 @@ sb_cli_convert (const SbCli *cli)
   guint n_written = 0, n_failed = 0;
   g_autoptr (GError) error = NULL;
 
-  if (is_stream (cli->output) && isatty (STDOUT_FILENO))
-    {
-      sb_cli_error (_ ("standard output"), _ ("is a terminal; a picture is not written to one"));
-      return SB_CLI_FAILED;
-    }
-  for (guint i = 0; i < n_inputs; i++)
-    if (is_stream (cli->inputs[i]) && isatty (STDIN_FILENO))
-      {
-        sb_cli_error (_ ("standard input"), _ ("is a terminal; a picture is not read from one"));
-        return SB_CLI_FAILED;
-      }
+  if (!sb_cli_check_streams (cli, cli->output))
+    return SB_CLI_FAILED;
 
   g_auto (GStrv) outputs = sb_cli_plan (cli->inputs, cli->output, &error);
 

@@ -26,8 +26,9 @@ typedef struct
   char **edits;
   char *radius, *passes, *linear;
   char *depth, *device, *threads, *size, *seed, *compression, *page;
+  char *subbands, *mosaic, *levels, *channel, *format;
   gboolean dither, interlace, keep_location, strip_metadata;
-  gboolean force, json;
+  gboolean force, json, statistics;
   gboolean benchmark, verify, devices, list_edits, version;
 } Typed;
 
@@ -46,6 +47,11 @@ typed_clear (Typed *typed)
   g_free (typed->size);
   g_free (typed->seed);
   g_free (typed->compression);
+  g_free (typed->subbands);
+  g_free (typed->mosaic);
+  g_free (typed->levels);
+  g_free (typed->channel);
+  g_free (typed->format);
   g_free (typed->page);
 }
 
@@ -324,6 +330,65 @@ check_inputs (char *const *inputs)
   return TRUE;
 }
 
+/* --- Subbands -------------------------------------------------------------------------------- */
+
+static gboolean
+wants_subbands (const Typed *typed)
+{
+  return typed->subbands != NULL || typed->mosaic != NULL || typed->statistics;
+}
+
+static gboolean
+parse_subbands (const Typed *typed, SbCli *cli)
+{
+  const guint n_inputs = g_strv_length (cli->inputs);
+  const char *extension;
+  g_autoptr (GError) error = NULL;
+
+  if (typed->levels != NULL && !parse_whole (typed->levels, 1, SB_HAAR_MAX_LEVELS, &cli->levels))
+    {
+      g_autofree char *message
+          = g_strdup_printf (_ ("“--levels=%s”: must be a whole number from 1 to %d"),
+                             typed->levels, SB_HAAR_MAX_LEVELS);
+
+      usage_error (NULL, message);
+      return FALSE;
+    }
+  if ((typed->channel != NULL && !sb_haar_channel_parse (typed->channel, &cli->channel, &error))
+      || (typed->format != NULL && !sb_haar_format_parse (typed->format, &cli->format, &error)))
+    {
+      usage_error (NULL, error->message);
+      return FALSE;
+    }
+  cli->subbands = typed->subbands;
+  cli->mosaic = typed->mosaic;
+  cli->statistics = typed->statistics;
+  cli->json = typed->json;
+  if (cli->subbands != NULL && *cli->subbands == '\0')
+    usage_error (NULL, _ ("the name of the folder for the subbands is empty"));
+  else if (typed->format != NULL && cli->subbands == NULL)
+    usage_error (NULL, _ ("--format goes with --subbands"));
+  else if (cli->mosaic != NULL && *cli->mosaic == '\0')
+    usage_error (NULL, _ ("the name of the mosaic is empty"));
+  else if (cli->mosaic != NULL && g_str_equal (cli->mosaic, "-"))
+    usage_error (NULL, _ ("the mosaic goes to a file, not to standard output"));
+  else if (cli->mosaic != NULL && n_inputs == 1 && !sb_cli_is_png_name (cli->mosaic, &extension))
+    {
+      g_autofree char *shown = g_filename_display_name (extension);
+      g_autofree char *message
+          = g_strdup_printf (_ ("only PNG is written: end the name in .png instead of %s"), shown);
+
+      usage_error (cli->mosaic, message);
+    }
+  else if (cli->statistics && cli->output != NULL && g_str_equal (cli->output, "-"))
+    usage_error (NULL, _ ("a picture and statistics cannot both go to standard output"));
+  else if (cli->mosaic != NULL && cli->output != NULL && g_str_equal (cli->mosaic, cli->output))
+    usage_error (NULL, _ ("the mosaic and the picture would go to one place"));
+  else
+    return TRUE;
+  return FALSE;
+}
+
 /* --- Running --------------------------------------------------------------------------------- */
 
 /* Whatever is not about pictures and files. */
@@ -339,7 +404,9 @@ run_other (const Typed *typed, SbCli *cli)
   if (typed->inputs != NULL || typed->output != NULL || typed->edits != NULL
       || typed->radius != NULL || typed->passes != NULL || typed->linear != NULL
       || typed->depth != NULL || typed->compression != NULL || typed->page != NULL || typed->force
-      || typed->dither || typed->interlace || typed->keep_location || typed->strip_metadata)
+      || typed->dither || typed->interlace || typed->keep_location || typed->strip_metadata
+      || wants_subbands (typed) || typed->levels != NULL || typed->channel != NULL
+      || typed->format != NULL)
     return usage_error (NULL, _ ("--benchmark, --verify, --devices and --list-edits take no "
                                  "pictures and no edits"));
   if (typed->json && typed->verify)
@@ -384,9 +451,13 @@ run (const Typed *typed)
   if (typed->benchmark || typed->verify || typed->devices || typed->list_edits)
     return run_other (typed, &cli);
 
-  if (typed->json || typed->size != NULL || typed->seed != NULL)
+  if ((typed->json && !typed->statistics) || typed->size != NULL || typed->seed != NULL)
     return usage_error (NULL, _ ("--json, --size and --seed go with --benchmark, --verify, "
-                                 "--devices or --list-edits"));
+                                 "--devices or --list-edits, --json also with --statistics"));
+  if (!wants_subbands (typed)
+      && (typed->levels != NULL || typed->channel != NULL || typed->format != NULL))
+    return usage_error (NULL, _ ("--levels, --channel and --format go with --subbands, --mosaic or "
+                                 "--statistics"));
   if (typed->inputs == NULL || typed->inputs[0] == NULL)
     return usage_error (NULL, _ ("no input: name a picture, or - for standard input"));
 
@@ -401,12 +472,15 @@ run (const Typed *typed)
     return usage_error (NULL, _ ("--dither is for 8 bits, and --depth=16 keeps all there is"));
   if (cli.keep_location && cli.strip_metadata)
     return usage_error (NULL, _ ("--keep-location and --strip-metadata exclude each other"));
-  if (!check_inputs (cli.inputs) || !check_output (typed, g_strv_length (cli.inputs)))
+  if (!check_inputs (cli.inputs)
+      || (!(wants_subbands (typed) && typed->output == NULL)
+          && !check_output (typed, g_strv_length (cli.inputs)))
+      || (wants_subbands (typed) && !parse_subbands (typed, &cli)))
     return SB_CLI_USAGE;
   cli.edits = parse_edits (typed);
   if (cli.edits == NULL)
     return SB_CLI_USAGE;
-  return sb_cli_convert (&cli);
+  return wants_subbands (typed) ? sb_cli_subbands (&cli) : sb_cli_convert (&cli);
 }
 
 static GOptionContext *
@@ -443,6 +517,18 @@ make_context (Typed *typed)
       "auto|cpu|cuda[:N]" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &typed->threads,
       N_ ("Use so many threads (one a core)"), N_ ("N") },
+    { "subbands", 0, 0, G_OPTION_ARG_FILENAME, &typed->subbands,
+      N_ ("Write the result’s Haar subbands into this folder"), N_ ("FOLDER") },
+    { "mosaic", 0, 0, G_OPTION_ARG_FILENAME, &typed->mosaic,
+      N_ ("Write all subbands as one PNG; a folder for several inputs"), N_ ("FILE") },
+    { "statistics", 0, 0, G_OPTION_ARG_NONE, &typed->statistics,
+      N_ ("Print what the subbands measure"), NULL },
+    { "levels", 0, 0, G_OPTION_ARG_STRING, &typed->levels,
+      N_ ("Transform so many levels, 1 to what the picture has (5)"), N_ ("N") },
+    { "channel", 0, 0, G_OPTION_ARG_STRING, &typed->channel,
+      N_ ("Transform this channel (lightness)"), "lightness|luma|red|green|blue|alpha" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &typed->format,
+      N_ ("Write subbands as float32 arrays of NumPy or grey PNG (npy)"), "npy|png16" },
     { "devices", 0, 0, G_OPTION_ARG_NONE, &typed->devices, N_ ("List the devices"), NULL },
     { "list-edits", 0, 0, G_OPTION_ARG_NONE, &typed->list_edits,
       N_ ("List the edits with their keys and ranges"), NULL },
@@ -482,6 +568,9 @@ make_context (Typed *typed)
           "  softbox-cli photo.jpg -e blur:radius=40,direction=horizontal -o streaks.png\n"
           "  softbox-cli photo.jpg -e blur:radius=20,area=ellipse:900:400:600:800,feather=60,"
           "invert=1 -o portrait.png\n"
+          "  softbox-cli photo.jpg -e bands:threshold=12 -o quiet.png\n"
+          "  softbox-cli photo.jpg --subbands bands --levels 3 --channel luma\n"
+          "  softbox-cli photo.jpg -e blur --statistics --json\n"
           "  softbox-cli *.jpg --radius 3 --depth=16 -o softened\n"
           "  curl -s https://example.org/photo.jpg | softbox-cli - -e blur -o - | display\n"
           "\n"

@@ -59,9 +59,8 @@ sb_cli_is_png_name (const char *name, const char **extension)
   return dot == NULL || g_ascii_strcasecmp (dot, ".png") == 0;
 }
 
-/* "photo" of "holiday/photo.jpg". */
-static char *
-stem (const char *input)
+char *
+sb_cli_stem (const char *input)
 {
   if (g_str_equal (input, "-"))
     return g_strdup ("stdin");
@@ -153,13 +152,13 @@ sb_cli_plan (char *const *inputs, const char *output, GError **error)
 
   for (guint i = 0; i < n; i++)
     {
-      g_autofree char *base = stem (inputs[i]);
+      g_autofree char *base = sb_cli_stem (inputs[i]);
 
       g_hash_table_add (natural, g_strconcat (base, ".png", NULL));
     }
   for (guint i = 0; i < n; i++)
     {
-      g_autofree char *base = stem (inputs[i]);
+      g_autofree char *base = sb_cli_stem (inputs[i]);
       char *name = choose_name (output, base, taken, natural, identities);
       char *path = g_build_filename (output, name, NULL);
       char *identity = file_identity (path);

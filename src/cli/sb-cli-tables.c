@@ -126,7 +126,7 @@ append_json_parameter (GString *json, const SbParameter *parameter)
     {
       append_json_number (json, "minimum", parameter->minimum, 0);
       append_json_number (json, "maximum", parameter->maximum, 0);
-      append_json_number (json, "quantum", parameter->quantum, parameter->quantum < 1 ? 4 : 0);
+      append_json_number (json, "quantum", parameter->quantum, parameter->quantum < 1 ? 6 : 0);
       append_json_number (json, "default", parameter->initial, 0);
       if (parameter->unit != NULL)
         append_json_string (json, "unit", parameter->unit);
@@ -192,11 +192,19 @@ sb_cli_list_edits (const SbCli *cli)
       for (guint i = 0; i < klass->n_parameters; i++)
         {
           const SbParameter *parameter = &klass->parameters[i];
+
+          /* One line for all levels. */
+          if (parameter->level > 1)
+            continue;
+
           g_autofree char *values = describe_values (parameter);
+          g_autofree char *key = parameter->level == 0 ? g_strdup (parameter->key)
+                                                       : g_strdup_printf ("%s..%d", parameter->key,
+                                                                          SB_BANDS_MAX_LEVELS);
           g_autoptr (GString) initial = g_string_new (NULL);
 
           append_value (initial, parameter, parameter->initial);
-          print_key (parameter->key, _ (parameter->label), values, initial->str);
+          print_key (key, _ (parameter->label), values, initial->str);
         }
       for (guint i = 0; i < G_N_ELEMENTS (area_keys); i++)
         print_key (area_keys[i].key, _ (area_keys[i].label), area_keys[i].values,

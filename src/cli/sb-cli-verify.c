@@ -194,6 +194,23 @@ run_group (const Group *group, GPtrArray *subjects, const SbReferenceTone *tone,
   return n_failed;
 }
 
+/* Wavelets, with the cases of the same seed on every subject. */
+static guint
+run_haar (GPtrArray *subjects, guint32 seed, guint *n_cases, GCancellable *cancellable)
+{
+  guint n_failed = 0;
+
+  for (guint s = 0; s < subjects->len; s++)
+    {
+      Subject *subject = g_ptr_array_index (subjects, s);
+
+      if (subject->isa >= 0)
+        sb_isa_force ((SbIsa)subject->isa);
+      n_failed += sb_cli_verify_haar (subject->engine, subject->label, seed, n_cases, cancellable);
+    }
+  return n_failed;
+}
+
 int
 sb_cli_verify (const SbCli *cli)
 {
@@ -227,6 +244,14 @@ sb_cli_verify (const SbCli *cli)
         break;
     }
   sb_reference_tone_clear (&tone);
+
+  guint n_haar = 0;
+  const guint haar_failed = run_haar (subjects, cli->seed, &n_haar, cli->cancellable);
+
+  n_cases += n_haar;
+  n_failed += haar_failed;
+  if (haar_failed == 0 && !g_cancellable_is_cancelled (cli->cancellable))
+    sb_cli_print (_ ("%s: %u cases equal\n"), _ ("wavelets"), n_haar);
 
   if (g_cancellable_is_cancelled (cli->cancellable))
     {

@@ -6,6 +6,7 @@
 
 #include "sb-edit.h"
 #include "sb-engine.h"
+#include "sb-haar-export.h"
 
 G_BEGIN_DECLS
 
@@ -22,7 +23,7 @@ enum
 typedef struct
 {
   char **inputs; /* names as bytes; "-" is standard input */
-  char *output;  /* name as bytes; "-" is standard output */
+  char *output;  /* name as bytes; "-" is standard output; NULL: no picture is written */
   SbEditList *edits;
   guint depth; /* 8, 16, or 0 for the picture's own */
   gboolean force;
@@ -33,15 +34,46 @@ typedef struct
   gboolean json;
   guint width, height; /* of the benchmark's picture */
   guint32 seed;        /* of the verification's pictures */
+  /* What is made of the transform of each result. */
+  char *subbands; /* name of a folder as bytes, or NULL */
+  char *mosaic;   /* name as bytes, of a folder for several inputs, or NULL */
+  gboolean statistics;
+  SbHaarChannel channel;
+  guint levels; /* 0: 5, or as many as there are */
+  SbHaarFormat format;
   GCancellable *cancellable;
 } SbCli;
 
 /* Each returns an exit status and has told on standard error what went wrong. */
 int sb_cli_convert (const SbCli *cli);
+int sb_cli_subbands (const SbCli *cli);
 int sb_cli_verify (const SbCli *cli);
 int sb_cli_benchmark (const SbCli *cli);
 int sb_cli_list_devices (const SbCli *cli);
 int sb_cli_list_edits (const SbCli *cli);
+
+/* --- sb-cli-convert.c ------------------------------------------------------------------------ */
+
+/* The picture of an input, with its warnings told; NULL with an error. */
+SbImage *sb_cli_load (const SbCli *cli, const char *input,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* What the edits make of the picture that the engine has loaded, ready to be saved. */
+SbImage *sb_cli_read (const SbCli *cli, SbEngine *engine, SbImage *image,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Writes a picture as PNG, with what the command line says of it and the original has. */
+gboolean sb_cli_save (const SbCli *cli, SbImage *image, SbImage *original, const char *output,
+                      GError **error);
+/* An error in the words of a command line. */
+const char *sb_cli_reason (const GError *error);
+/* FALSE, with a message, where an input or `output` (or NULL) is a terminal. */
+gboolean sb_cli_check_streams (const SbCli *cli, const char *output);
+
+/* --- sb-cli-verify-haar.c -------------------------------------------------------------------- */
+
+/* Edits of bands and transforms on one device; the cases of a seed are the same on all. Returns how
+ * many results were wrong, each told. */
+guint sb_cli_verify_haar (SbEngine *engine, const char *label, guint32 seed, guint *n_cases,
+                          GCancellable *cancellable);
 
 /* --- sb-cli-plan.c --------------------------------------------------------------------------- */
 
@@ -50,6 +82,8 @@ int sb_cli_list_edits (const SbCli *cli);
  * folder that is missing is not made yet. */
 char **sb_cli_plan (char *const *inputs, const char *output,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* "photo" of "holiday/photo.jpg". */
+char *sb_cli_stem (const char *input) G_GNUC_WARN_UNUSED_RESULT;
 /* Whether the name is that of a PNG or has no extension; *extension receives what it has. */
 gboolean sb_cli_is_png_name (const char *name, const char **extension);
 
