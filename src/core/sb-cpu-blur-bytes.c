@@ -47,19 +47,34 @@ row_at (const Tile *tile, gint64 y)
                            + (gsize)(row % tile->plan->ring) * tile->plan->row_bytes);
 }
 
-/* Pixels x .. x + count - 1 of a row, whatever lies outside by the edge rule. */
+/* Pixels x .. x + count - 1 of a row, all outside the picture on one side of it. */
 static void
-copy_row (const SbBlurJob *job, int x, int y, gint64 count, guint8 *out)
+copy_outside (const SbBlurJob *job, const guint32 *row, gint64 x, gint64 count, guint32 *out)
 {
   const gint64 width = job->source->width;
-  const guint8 *row = sb_blur_job_source (job, 0, y);
+
+  if (job->mirror)
+    for (gint64 i = 0; i < count; i++)
+      out[i] = row[sb_edge_index (x + i, width, TRUE)];
+  else
+    {
+      const guint32 end = row[x < 0 ? 0 : width - 1];
+      for (gint64 i = 0; i < count; i++)
+        out[i] = end;
+    }
+}
+
+/* Pixels x .. x + count - 1 of a row, whatever lies outside by the edge rule. */
+static void
+copy_row (const SbBlurJob *job, int x, int y, gint64 count, guint32 *out)
+{
+  const gint64 width = job->source->width;
+  const guint32 *row = (const guint32 *)sb_blur_job_source (job, 0, y);
   const gint64 from = CLAMP (-(gint64)x, 0, count), to = CLAMP (width - x, from, count);
 
-  for (gint64 i = 0; i < from; i++)
-    memcpy (out + 4 * i, row + 4 * sb_edge_index (x + i, width, job->mirror), 4);
-  memcpy (out + 4 * from, row + 4 * (x + from), (gsize)(to - from) * 4);
-  for (gint64 i = to; i < count; i++)
-    memcpy (out + 4 * i, row + 4 * sb_edge_index (x + i, width, job->mirror), 4);
+  copy_outside (job, row, x, from, out);
+  memcpy (out + from, row + x + from, (gsize)(to - from) * 4);
+  copy_outside (job, row, x + to, count - to, out + to);
 }
 
 static void
@@ -78,7 +93,7 @@ make_rows (Tile *tile, gint64 stop)
 
       if (tile->edge)
         copy_row (job, x, y, 2 * (gint64)radius + 2 + (gint64)tile->blocks * SB_BLOCK,
-                  tile->room.edge);
+                  (guint32 *)tile->room.edge);
       else
         in = sb_blur_job_source (job, x, y);
       plan->kernels->row (&plan->box, in + 4, tile->blocks, (guint16 *)row_at (tile, y), ahead);
