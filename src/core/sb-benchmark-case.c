@@ -27,6 +27,16 @@ const SbBenchmarkBlur sb_benchmark_blurs[] = {
 };
 const guint sb_benchmark_n_blurs = G_N_ELEMENTS (sb_benchmark_blurs);
 
+const SbBenchmarkBands sb_benchmark_bands[] = {
+  { SB_BENCHMARK_OPAQUE, "bands:threshold=10" },
+  { SB_BENCHMARK_OPAQUE, "bands:gain1=0" },
+  { SB_BENCHMARK_OPAQUE, "bands:levels=8,threshold=10" },
+  { SB_BENCHMARK_OPAQUE, "bands:threshold=10,luma=1" },
+  { SB_BENCHMARK_ALPHA, "bands:threshold=10" },
+  { SB_BENCHMARK_16, "bands:threshold=10" },
+};
+const guint sb_benchmark_n_bands = G_N_ELEMENTS (sb_benchmark_bands);
+
 const SbBenchmarkWindow sb_benchmark_windows[2] = { { 1280, 800 }, { 1900, 1273 } };
 
 /* --- Pictures -------------------------------------------------------------------------------- */

@@ -25,12 +25,16 @@ typedef struct
   guint8 *view;
 } Run;
 
-/* What is timed: a blur, or a show where `window` is set. */
+/* What is timed: an edit; a show where `window` is set; a transform where `choice` is, or a show of
+ * its mosaic where both are. */
 typedef struct
 {
   SbEdit edit;
   const SbBenchmarkWindow *window;
+  const SbHaarChoice *choice;
 } Operation;
+
+#define HAAR_LEVELS 5
 
 static gboolean
 load (Run *run, SbImage *image, GError **error)
@@ -54,9 +58,16 @@ operate (Run *run, const Operation *operation, GError **error)
 {
   if (operation->window != NULL)
     {
-      const SbView view = sb_benchmark_view (operation->window, run->width, run->height);
+      SbView view = sb_benchmark_view (operation->window, run->width, run->height);
+      if (operation->choice != NULL)
+        {
+          view.what = SB_SHOW_SUBBANDS;
+          view.look.gain = 1;
+        }
       return run->class->show_host (run->backend, &view, run->view, 4 * (gsize)view.width, error);
     }
+  if (operation->choice != NULL)
+    return run->class->set_subbands (run->backend, operation->choice, run->cancellable, error);
   return run->class->render (run->backend, SB_START_ORIGINAL, &operation->edit, 1, SB_QUALITY_EXACT,
                              run->cancellable, error);
 }
@@ -134,7 +145,7 @@ run_blurs (Run *run, SbBenchmarkRow *row, SbBenchmarkKind kind, GError **error)
       const SbBenchmarkBlur *blur = &sb_benchmark_blurs[i];
       if (blur->kind != kind)
         continue;
-      const Operation operation = { sb_benchmark_edit (blur, run->width, run->height), NULL };
+      const Operation operation = { .edit = sb_benchmark_edit (blur, run->width, run->height) };
       g_autofree char *name = sb_benchmark_name (blur);
       if (!load (run, image, error) || !measure (run, &operation, row, error)
           || !compare (run, blur, image, &row->equal, error))
@@ -143,6 +154,103 @@ run_blurs (Run *run, SbBenchmarkRow *row, SbBenchmarkKind kind, GError **error)
       run->options->row (row, run->options->row_data);
     }
   return TRUE;
+}
+
+/* The result over a small picture against the reference. */
+static gboolean
+compare_bands (Run *run, const SbBenchmarkBands *bands, const SbEdit *edit,
+               SbBenchmarkVerdict *verdict, GError **error)
+{
+  *verdict = SB_BENCHMARK_NOT_CHECKED;
+  if (run->options->reference == NULL)
+    return TRUE;
+  g_autoptr (SbImage) small = sb_benchmark_image (bands->kind, SB_BENCHMARK_SMALL_WIDTH,
+                                                  SB_BENCHMARK_SMALL_HEIGHT, error);
+  if (small == NULL || !load (run, small, error)
+      || !run->class->render (run->backend, SB_START_ORIGINAL, edit, 1, SB_QUALITY_EXACT,
+                              run->cancellable, error))
+    return FALSE;
+  g_autoptr (SbImage) result = read_result (run, small, error);
+  g_autoptr (SbImage) expected
+      = result != NULL ? run->options->reference (small, edit, run->options->reference_data, error)
+                       : NULL;
+  if (expected == NULL)
+    return FALSE;
+  *verdict = sb_image_equal (expected, result) ? SB_BENCHMARK_EQUAL : SB_BENCHMARK_DIFFERENT;
+  return TRUE;
+}
+
+static gboolean
+run_bands (Run *run, SbBenchmarkRow *row, GError **error)
+{
+  for (guint i = 0; i < sb_benchmark_n_bands; i++)
+    {
+      const SbBenchmarkBands *bands = &sb_benchmark_bands[i];
+      g_autoptr (SbImage) image = sb_benchmark_image (bands->kind, run->width, run->height, error);
+      Operation operation = { 0 };
+      if (image == NULL || !sb_edit_parse (bands->text, &operation.edit, error)
+          || !load (run, image, error) || !measure (run, &operation, row, error)
+          || !compare_bands (run, bands, &operation.edit, &row->equal, error))
+        return FALSE;
+      g_autofree char *name = g_strconcat (bands->text,
+                                           bands->kind == SB_BENCHMARK_ALPHA ? " alpha"
+                                           : bands->kind == SB_BENCHMARK_16  ? " 16 bits"
+                                                                             : "",
+                                           NULL);
+      row->operation = name;
+      run->options->row (row, run->options->row_data);
+    }
+  return TRUE;
+}
+
+/* One operation on the picture that is loaded, unchecked. */
+static gboolean
+run_unchecked (Run *run, SbBenchmarkRow *row, const Operation *operation, const char *name,
+               GError **error)
+{
+  if (!measure (run, operation, row, error))
+    return FALSE;
+  row->operation = name;
+  row->equal = SB_BENCHMARK_NOT_CHECKED;
+  run->options->row (row, run->options->row_data);
+  return TRUE;
+}
+
+static gboolean
+run_subbands (Run *run, SbBenchmarkRow *row, GError **error)
+{
+  static const SbHaarChannel channels[] = { SB_HAAR_LIGHTNESS, SB_HAAR_LUMA, SB_HAAR_RED };
+  const SbBenchmarkWindow *window = &sb_benchmark_windows[1];
+  const gsize bytes = (gsize)window->width * (gsize)window->height * 4;
+  g_autoptr (SbImage) image
+      = sb_benchmark_image (SB_BENCHMARK_OPAQUE, run->width, run->height, error);
+  gboolean done = image != NULL && load (run, image, error);
+
+  if (run->class->set_subbands == NULL)
+    return done;
+  for (guint i = 0; done && i < G_N_ELEMENTS (channels); i++)
+    {
+      const SbHaarChoice choice = { channels[i], HAAR_LEVELS };
+      const Operation operation = { .choice = &choice };
+      g_autofree char *name = g_strdup_printf ("haar levels=%d channel=%s", HAAR_LEVELS,
+                                               sb_haar_channel_key (channels[i]));
+      done = run_unchecked (run, row, &operation, name, error);
+    }
+  if (!done)
+    return FALSE;
+  run->view = sb_memory_alloc (bytes);
+  if (run->view == NULL)
+    {
+      g_set_error (error, SB_ERROR, SB_ERROR_OUT_OF_MEMORY,
+                   _ ("There is not enough memory to measure with a picture of this size"));
+      return FALSE;
+    }
+  const SbHaarChoice choice = { SB_HAAR_RED, HAAR_LEVELS };
+  const Operation operation = { .choice = &choice, .window = window };
+  g_autofree char *name = g_strdup_printf ("haar show %dx%d", window->width, window->height);
+  done = run_unchecked (run, row, &operation, name, error);
+  sb_memory_free (run->view, bytes);
+  return done;
 }
 
 static gboolean
@@ -166,13 +274,10 @@ run_shows (Run *run, SbBenchmarkRow *row, GError **error)
                        _ ("There is not enough memory to measure with a picture of this size"));
           return FALSE;
         }
-      const gboolean done = measure (run, &operation, row, error);
+      const gboolean done = run_unchecked (run, row, &operation, name, error);
       sb_memory_free (run->view, bytes);
       if (!done)
         return FALSE;
-      row->operation = name;
-      row->equal = SB_BENCHMARK_NOT_CHECKED;
-      run->options->row (row, run->options->row_data);
     }
   return TRUE;
 }
@@ -204,7 +309,8 @@ sb_benchmark_run_device (const SbBenchmarkOptions *options, guint width, guint h
   run.tone = sb_tone_new (NULL);
   done = run_blurs (&run, &row, SB_BENCHMARK_OPAQUE, error)
          && run_blurs (&run, &row, SB_BENCHMARK_ALPHA, error)
-         && run_blurs (&run, &row, SB_BENCHMARK_16, error) && run_shows (&run, &row, error);
+         && run_blurs (&run, &row, SB_BENCHMARK_16, error) && run_bands (&run, &row, error)
+         && run_subbands (&run, &row, error) && run_shows (&run, &row, error);
   run.class->close (run.backend);
   sb_tone_unref (run.tone);
   return done;

@@ -32,6 +32,16 @@ typedef struct
 extern const SbBenchmarkBlur sb_benchmark_blurs[];
 extern const guint sb_benchmark_n_blurs;
 
+/* An edit of bands, by its text. */
+typedef struct
+{
+  SbBenchmarkKind kind;
+  const char *text;
+} SbBenchmarkBands;
+
+extern const SbBenchmarkBands sb_benchmark_bands[];
+extern const guint sb_benchmark_n_bands;
+
 /* Windows that the whole picture is shown in. */
 typedef struct
 {
@@ -56,7 +66,8 @@ gboolean sb_benchmark_compare (const SbBenchmarkOptions *options, const SbBenchm
 /* Sorts them. */
 double sb_benchmark_median (double *values, guint n);
 
-/* sb-benchmark-device.c: the blurs and shows on the device that options->device names. */
+/* sb-benchmark-device.c: blurs, bands, subbands and shows on the device that options->device names.
+ */
 gboolean sb_benchmark_run_device (const SbBenchmarkOptions *options, guint width, guint height,
                                   guint repeats, GCancellable *cancellable, GError **error);
 

@@ -44,22 +44,6 @@ typedef struct
   guint8 *view;
 } Run;
 
-/* An edit of bands, by its text. */
-typedef struct
-{
-  SbBenchmarkKind kind;
-  const char *text;
-} BandsCase;
-
-static const BandsCase bands_cases[] = {
-  { SB_BENCHMARK_OPAQUE, "bands:threshold=10" },
-  { SB_BENCHMARK_OPAQUE, "bands:gain1=0" },
-  { SB_BENCHMARK_OPAQUE, "bands:levels=8,threshold=10" },
-  { SB_BENCHMARK_OPAQUE, "bands:threshold=10,luma=1" },
-  { SB_BENCHMARK_ALPHA, "bands:threshold=10" },
-  { SB_BENCHMARK_16, "bands:threshold=10" },
-};
-
 static const SbHaarChannel haar_channels[] = { SB_HAAR_LIGHTNESS, SB_HAAR_LUMA, SB_HAAR_RED };
 
 typedef gboolean (*Operation) (Run *run, gconstpointer data, GError **error);
@@ -198,7 +182,7 @@ compare_blur (Run *run, const SbBenchmarkBlur *one, SbBenchmarkVerdict *verdict,
 /* --- Bands ----------------------------------------------------------------------------------- */
 
 static gboolean
-bands (Run *run, const BandsCase *one, Subject *subject, SbEdit *edit, GError **error)
+bands (Run *run, const SbBenchmarkBands *one, Subject *subject, SbEdit *edit, GError **error)
 {
   const SbSource source = source_of (subject->image);
   const SbTarget target = {
@@ -215,7 +199,7 @@ bands (Run *run, const BandsCase *one, Subject *subject, SbEdit *edit, GError **
 static gboolean
 operate_bands (Run *run, gconstpointer data, GError **error)
 {
-  const BandsCase *one = data;
+  const SbBenchmarkBands *one = data;
   SbEdit edit;
 
   return bands (run, one, &run->large[one->kind], &edit, error);
@@ -223,7 +207,7 @@ operate_bands (Run *run, gconstpointer data, GError **error)
 
 /* On the small picture alone. */
 static gboolean
-compare_bands (Run *run, const BandsCase *one, SbBenchmarkVerdict *verdict, GError **error)
+compare_bands (Run *run, const SbBenchmarkBands *one, SbBenchmarkVerdict *verdict, GError **error)
 {
   Subject *small = &run->small[one->kind];
   SbEdit edit;
@@ -355,9 +339,9 @@ run_bands (Run *run, GError **error)
 {
   gboolean done = TRUE;
 
-  for (guint i = 0; done && i < G_N_ELEMENTS (bands_cases); i++)
+  for (guint i = 0; done && i < sb_benchmark_n_bands; i++)
     {
-      const BandsCase *one = &bands_cases[i];
+      const SbBenchmarkBands *one = &sb_benchmark_bands[i];
       g_autofree char *name = g_strdup_printf ("%s%s", one->text,
                                                one->kind == SB_BENCHMARK_ALPHA ? " alpha"
                                                : one->kind == SB_BENCHMARK_16  ? " depth=16"
