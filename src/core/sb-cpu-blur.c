@@ -71,8 +71,7 @@ scratch_get (SbBlurScratch *scratch, gsize bytes)
       if (scratch->block.memory != NULL)
         scratch->block.bytes = bytes;
     }
-  return scratch->block.memory == NULL ? NULL
-                                       : (guint8 *)scratch->block.memory + SB_VECTOR_BYTES;
+  return scratch->block.memory == NULL ? NULL : (guint8 *)scratch->block.memory + SB_VECTOR_BYTES;
 }
 
 static gsize
