@@ -194,10 +194,10 @@ run_bands (Run *run, SbBenchmarkRow *row, GError **error)
         return FALSE;
       g_autofree char *name = g_strconcat (bands->text,
                                            bands->kind == SB_BENCHMARK_ALPHA ? " alpha"
-                                           : bands->kind == SB_BENCHMARK_16  ? " 16 bits"
+                                           : bands->kind == SB_BENCHMARK_16  ? " depth=16"
                                                                              : "",
                                            NULL);
-      row->operation = name;
+      row->operation = g_strdelimit (name, ":,", ' ');
       run->options->row (row, run->options->row_data);
     }
   return TRUE;
@@ -247,7 +247,7 @@ run_subbands (Run *run, SbBenchmarkRow *row, GError **error)
     }
   const SbHaarChoice choice = { SB_HAAR_RED, HAAR_LEVELS };
   const Operation operation = { .choice = &choice, .window = window };
-  g_autofree char *name = g_strdup_printf ("haar show %dx%d", window->width, window->height);
+  g_autofree char *name = g_strdup_printf ("subbands fitted %dx%d", window->width, window->height);
   done = run_unchecked (run, row, &operation, name, error);
   sb_memory_free (run->view, bytes);
   return done;
