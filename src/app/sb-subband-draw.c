@@ -14,7 +14,7 @@
 #define NAME_INSET 3.0
 /* The least side of an outline around what is too small to be seen. */
 #define OUTLINE_SIDE 7.0
-#define BAR_WIDTH    96.0
+#define BAR_WIDTH    120.0
 #define BAR_HEIGHT   8.0
 #define BAR_INSET    12.0
 #define BAR_STOPS    17

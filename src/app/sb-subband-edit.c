@@ -152,6 +152,26 @@ set_threshold (SbEdit *edit, double threshold)
   edit->values[SB_BANDS_THRESHOLD] = sb_parameter_clamp (parameter, threshold);
 }
 
+/* What a preset begins with: it says nothing of where the edit acts. */
+static void
+init_preset (SbSubbandPanel *self, SbEdit *edit)
+{
+  sb_edit_init (edit, SB_EDIT_BANDS);
+  edit->values[SB_BANDS_LUMA] = self->edit.values[SB_BANDS_LUMA];
+  edit->area = self->edit.area;
+}
+
+static void
+denoise_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  SbSubbandPanel *self = user_data;
+  SbEdit edit;
+
+  init_preset (self, &edit);
+  set_threshold (&edit, get_suggestion (self));
+  change (self, &edit, NULL);
+}
+
 static void
 preset_cb (GSimpleAction *action, GVariant *name, gpointer user_data)
 {
@@ -159,12 +179,8 @@ preset_cb (GSimpleAction *action, GVariant *name, gpointer user_data)
   const char *preset = g_variant_get_string (name, NULL);
   SbEdit edit;
 
-  sb_edit_init (&edit, SB_EDIT_BANDS);
-  edit.values[SB_BANDS_LUMA] = self->edit.values[SB_BANDS_LUMA];
-  edit.area = self->edit.area;
-  if (g_str_equal (preset, "denoise"))
-    set_threshold (&edit, get_suggestion (self));
-  else if (g_str_equal (preset, "sharpen"))
+  init_preset (self, &edit);
+  if (g_str_equal (preset, "sharpen"))
     {
       /* The finest level has the noise as well: the next one gains most. */
       edit.values[SB_BANDS_GAIN] = 1.5;
@@ -192,8 +208,7 @@ pixelate_cb (GSimpleAction *action, GVariant *levels, gpointer user_data)
   const guint n = MIN (g_variant_get_uint32 (levels), SB_BANDS_MAX_LEVELS);
   SbEdit edit;
 
-  sb_edit_init (&edit, SB_EDIT_BANDS);
-  edit.area = self->edit.area;
+  init_preset (self, &edit);
   for (guint level = 1; level <= n; level++)
     edit.values[SB_BANDS_GAIN + level - 1] = 0;
   if (sb_subband_model_get_choice (self->model).levels < n)
@@ -214,9 +229,15 @@ suggest_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
 void
 sb_subband_edit_update_actions (SbSubbandPanel *self)
 {
-  GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self->actions), "suggest");
+  static const char *const names[] = { "suggest", "denoise" };
 
-  g_simple_action_set_enabled (G_SIMPLE_ACTION (action), get_suggestion (self) > 0);
+  /* Without a measure of the noise there is nothing to go by. */
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self->actions), names[i]);
+
+      g_simple_action_set_enabled (G_SIMPLE_ACTION (action), get_suggestion (self) > 0);
+    }
 }
 
 void
@@ -224,6 +245,7 @@ sb_subband_edit_add_actions (SbSubbandPanel *self)
 {
   static const GActionEntry entries[] = {
     { .name = "preset", .activate = preset_cb, .parameter_type = "s" },
+    { .name = "denoise", .activate = denoise_cb },
     { .name = "pixelate", .activate = pixelate_cb, .parameter_type = "u" },
     { .name = "suggest", .activate = suggest_cb },
   };

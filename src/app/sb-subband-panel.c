@@ -163,7 +163,7 @@ follow_measures (SbSubbandPanel *self)
   const gboolean noisy = measures->noise > 0;
   const double initial = noisy ? measures->suggested / measures->noise : 0;
   g_autofree char *title = g_strdup_printf (_ ("Suggested: %.2f σ"), initial);
-  g_autofree char *subtitle = g_strdup_printf (_ ("Noise σ %.2f before the edit"), measures->noise);
+  g_autofree char *subtitle = g_strdup_printf (_ ("Noise σ %.2f in 8-bit levels"), measures->noise);
 
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->suggestion),
                                  noisy ? title : _ ("No noise"));
@@ -363,6 +363,14 @@ look_cb (SbSubbandPanel *self)
                                                                   : SB_HAAR_SIGNED;
   look.logarithmic = gtk_switch_get_active (self->logarithmic);
   sb_subband_model_set_look (self->model, &look);
+}
+
+/* Of a group of buttons first one goes out, then another on: only that one counts. */
+static void
+toggled_cb (SbSubbandPanel *self, GtkToggleButton *button)
+{
+  if (gtk_toggle_button_get_active (button))
+    look_cb (self);
 }
 
 static void
@@ -565,6 +573,7 @@ sb_subband_panel_class_init (SbSubbandPanelClass *klass)
   BIND (levels_cb);
   BIND (channel_cb);
   BIND (look_cb);
+  BIND (toggled_cb);
   BIND (view_gain_cb);
   BIND (band_cb);
   BIND (band_on_cb);
