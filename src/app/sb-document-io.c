@@ -22,7 +22,10 @@ typedef struct
   GError *error;
 
   SbImage *image;
+  SbImage *original; /* of an export */
+  char *etag;        /* of the file, when it was loaded or written */
   guint64 limit;
+  guint page;
   gboolean decoded; /* main thread only: the worker has it or may have it */
   guint generation; /* of the picture: loaded, or exported from */
 
@@ -82,6 +85,8 @@ job_free (Job *job)
   g_clear_object (&job->cancellable);
   g_clear_object (&job->file);
   g_clear_pointer (&job->image, sb_image_unref);
+  g_clear_pointer (&job->original, sb_image_unref);
+  g_free (job->etag);
   g_clear_pointer (&job->edits, sb_edit_list_unref);
   g_clear_error (&job->error);
   sb_work_unref (job->work);
@@ -93,10 +98,41 @@ show_jobs (SbDocument *self)
 {
   SbJobs *jobs = sb_document_get_jobs (self);
   const Job *export = jobs->export;
+  const Job *told = export != NULL ? export : jobs->load;
 
   sb_document_set_io (self, jobs->load != NULL, export != NULL,
-                      export != NULL ? (double)g_atomic_int_get (&export->progress) / PROGRESS_STEPS
-                                     : 0);
+                      told != NULL ? (double)g_atomic_int_get (&told->progress) / PROGRESS_STEPS
+                                   : 0);
+}
+
+static void
+progressed (SbDocument *self, gpointer data)
+{
+  if (self != NULL)
+    show_jobs (self);
+}
+
+/* On the job's thread. */
+static void
+tell_progress (double fraction, gpointer data)
+{
+  Job *job = data;
+  const int progress = (int)(CLAMP (fraction, 0, 1) * PROGRESS_STEPS);
+
+  if (progress == g_atomic_int_get (&job->progress))
+    return;
+  g_atomic_int_set (&job->progress, progress);
+  sb_work_post (job->work, progressed, NULL);
+}
+
+/* What changes whenever the file does; NULL where that cannot be told. On the job's thread. */
+static char *
+query_etag (GFile *file, GCancellable *cancellable)
+{
+  g_autoptr (GFileInfo) info = g_file_query_info (file, G_FILE_ATTRIBUTE_ETAG_VALUE,
+                                                  G_FILE_QUERY_INFO_NONE, cancellable, NULL);
+
+  return info != NULL ? g_strdup (g_file_info_get_etag (info)) : NULL;
 }
 
 /* --- Load ------------------------------------------------------------------------------------ */
@@ -115,7 +151,10 @@ load_finished (SbDocument *self, gpointer data)
         jobs->load = NULL;
       /* The engine has it, so the document has it, whoever changed their mind meanwhile. */
       if (job->generation != 0)
-        sb_document_loaded (self, job->file, image, job->generation);
+        {
+          sb_document_set_etag (self, job->etag);
+          sb_document_loaded (self, job->file, image, job->generation);
+        }
       else if (job->task != NULL && error != NULL)
         sb_document_failed (self, error);
       show_jobs (self);
@@ -156,7 +195,10 @@ load_thread (gpointer data)
 {
   Job *job = data;
 
-  job->image = sb_image_load (job->file, job->limit, job->cancellable, &job->error);
+  const SbLoadOptions options = { job->limit, job->page, tell_progress, job };
+
+  job->etag = query_etag (job->file, job->cancellable);
+  job->image = sb_image_load_with (job->file, &options, job->cancellable, &job->error);
   sb_work_post (job->work, load_decoded, job);
   return NULL;
 }
@@ -189,6 +231,13 @@ void
 sb_document_load_async (SbDocument *self, GFile *file, GCancellable *cancellable,
                         GAsyncReadyCallback callback, gpointer user_data)
 {
+  sb_document_load_page_async (self, file, 0, cancellable, callback, user_data);
+}
+
+void
+sb_document_load_page_async (SbDocument *self, GFile *file, guint page, GCancellable *cancellable,
+                             GAsyncReadyCallback callback, gpointer user_data)
+{
   g_return_if_fail (SB_IS_DOCUMENT (self));
   g_return_if_fail (G_IS_FILE (file));
 
@@ -198,6 +247,7 @@ sb_document_load_async (SbDocument *self, GFile *file, GCancellable *cancellable
   Job *job = job_new (self, file, cancellable, callback, user_data, sb_document_load_async);
   jobs->load = job;
   job->limit = sb_document_get_memory_limit (self);
+  job->page = page;
   g_mutex_lock (&job->work->mutex);
   if (job->work->box == NULL)
     job->work->open = TRUE; /* while the file is being decoded */
@@ -228,7 +278,12 @@ export_finished (SbDocument *self, gpointer data)
       if (jobs->export == job)
         jobs->export = NULL;
       if (job->exported)
-        sb_document_exported (self, job->generation, job->edits);
+        {
+          GFile *file = sb_document_get_file (self);
+          if (file != NULL && g_file_equal (file, job->file))
+            sb_document_set_etag (self, job->etag);
+          sb_document_exported (self, job->generation, job->edits);
+        }
       else
         sb_document_failed (self, error);
       show_jobs (self);
@@ -237,32 +292,16 @@ export_finished (SbDocument *self, gpointer data)
   job_free (job);
 }
 
-static void
-export_progressed (SbDocument *self, gpointer data)
-{
-  if (self != NULL)
-    show_jobs (self);
-}
-
-static void
-export_progress (double fraction, gpointer data)
-{
-  Job *job = data;
-  const int progress = (int)(CLAMP (fraction, 0, 1) * PROGRESS_STEPS);
-
-  if (progress == g_atomic_int_get (&job->progress))
-    return;
-  g_atomic_int_set (&job->progress, progress);
-  sb_work_post (job->work, export_progressed, NULL);
-}
-
 static gpointer
 export_thread (gpointer data)
 {
   Job *job = data;
 
-  job->exported = sb_image_save_png (job->image, job->file, &job->options, export_progress, job,
+  job->options.metadata = sb_image_get_metadata (job->original);
+  job->exported = sb_image_save_png (job->image, job->file, &job->options, tell_progress, job,
                                      job->cancellable, &job->error);
+  if (job->exported)
+    job->etag = query_etag (job->file, job->cancellable);
   sb_work_post (job->work, export_finished, job);
   return NULL;
 }
@@ -315,8 +354,11 @@ sb_document_export_async (SbDocument *self, GFile *file, const SbSaveOptions *op
   job->edits = sb_edit_list_ref (sb_document_get_state (self, &n_applied));
   if (job->options.depth == 0)
     job->options.depth = sb_image_get_depth (image);
+  job->original = sb_image_ref (image);
+  /* Dithering needs what 8 bits cannot hold. */
+  const guint depth = job->options.dither ? 16 : job->options.depth;
   const SbReadRequest request
-      = { job->generation, job->edits, n_applied, job->options.depth, job->cancellable, job };
+      = { job->generation, job->edits, n_applied, depth, job->cancellable, job };
   show_jobs (self);
   sb_work_read (job->work, &request);
 }

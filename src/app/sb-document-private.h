@@ -313,6 +313,7 @@ struct _SbDocument
   guint64 history_budget;
 
   GFile *file;
+  char *etag;
   SbImage *image;
   guint generation; /* of the picture; 0: none */
   SbHistory *history;
@@ -372,6 +373,7 @@ guint64 sb_document_get_memory_limit (SbDocument *self);
 /* The newest state, as it stands in the history. */
 SbEditList *sb_document_get_state (SbDocument *self, guint *n_applied);
 void sb_document_loaded (SbDocument *self, GFile *file, SbImage *image, guint generation);
+void sb_document_set_etag (SbDocument *self, const char *etag);
 void sb_document_exported (SbDocument *self, guint generation, SbEditList *edits);
 /* Properties that io keeps. */
 void sb_document_set_io (SbDocument *self, gboolean loading, gboolean exporting, double progress);

@@ -198,6 +198,22 @@ sb_document_loaded (SbDocument *self, GFile *file, SbImage *image, guint generat
 }
 
 void
+sb_document_set_etag (SbDocument *self, const char *etag)
+{
+  char *copy = g_strdup (etag);
+
+  g_free (self->etag);
+  self->etag = copy;
+}
+
+const char *
+sb_document_get_etag (SbDocument *self)
+{
+  g_return_val_if_fail (SB_IS_DOCUMENT (self), NULL);
+  return self->etag;
+}
+
+void
 sb_document_exported (SbDocument *self, guint generation, SbEditList *edits)
 {
   if (generation != self->generation)
@@ -382,6 +398,7 @@ sb_document_finalize (GObject *object)
   sb_work_unref (self->work);
   sb_history_free (self->history);
   g_clear_object (&self->file);
+  g_clear_pointer (&self->etag, g_free);
   g_clear_pointer (&self->image, sb_image_unref);
   for (guint i = 0; i < SB_N_PROPS; i++)
     g_free (self->texts[i]);

@@ -15,7 +15,8 @@ G_BEGIN_DECLS
  *   "modified" b, "can-undo" b, "can-redo" b, "undo-label" s, "redo-label" s, "can-apply" b,
  *   "edits" s (texts of all edits, applied ones first), "busy" b (a load, render or export is
  *   pending, so what is on screen is not yet the newest state at full quality), "error" s (the last
- *   failure or ""), "loading" b, "exporting" b, "progress" d (of the export, 0 .. 1), "comparing" b
+ *   failure or ""), "loading" b, "exporting" b, "progress" d (of the export or
+ *   load, 0 .. 1), "comparing" b
  *   (writable: the canvas shows the original), "animating" b (writable), "animation-fps" d,
  *   "device-name" s, "device-reason" s, "render-ms" d (of the last render).
  * Signals:
@@ -37,7 +38,15 @@ void sb_document_load_async (SbDocument *self, GFile *file, GCancellable *cancel
                              GAsyncReadyCallback callback, gpointer user_data);
 gboolean sb_document_load_finish (SbDocument *self, GAsyncResult *result, GError **error);
 
-GFile *sb_document_get_file (SbDocument *self);    /* NULL: none, or no file */
+/* The same for one page of a file, as in SbLoadOptions. */
+void sb_document_load_page_async (SbDocument *self, GFile *file, guint page,
+                                  GCancellable *cancellable, GAsyncReadyCallback callback,
+                                  gpointer user_data);
+
+GFile *sb_document_get_file (SbDocument *self); /* NULL: none, or no file */
+/* G_FILE_ATTRIBUTE_ETAG_VALUE of the file when it was loaded, or exported over since; NULL where it
+ * has none: with another one, somebody else has changed the file. */
+const char *sb_document_get_etag (SbDocument *self);
 SbImage *sb_document_get_image (SbDocument *self); /* the original, or NULL; borrowed */
 
 /* The unapplied edit of that kind, or NULL where there is none (switched off). */

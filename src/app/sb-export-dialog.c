@@ -105,6 +105,55 @@ is_gone (Dialog *dialog)
 }
 
 static void
+changed_cb (GTask *task, const char *response)
+{
+  Dialog *dialog = g_task_get_task_data (task);
+
+  if (!g_str_equal (response, "replace"))
+    g_clear_pointer (&dialog->choice, sb_export_choice_free);
+  finish (task);
+}
+
+/* The chooser has asked whether the file may be replaced, but of what was opened. */
+static void
+ask_about_change (GTask *task)
+{
+  Dialog *dialog = g_task_get_task_data (task);
+  g_autofree char *base = g_file_get_basename (dialog->choice->file);
+  g_autofree char *name = g_filename_display_name (base);
+  g_autofree char *heading = g_strdup_printf (_ ("“%s” has changed"), name);
+  GtkWidget *message = adw_message_dialog_new (dialog->parent, heading, NULL);
+
+  adw_message_dialog_set_body (ADW_MESSAGE_DIALOG (message),
+                               _ ("Another program has changed the file since it was opened. "
+                                  "Replacing it loses that change."));
+  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (message), "cancel", _ ("_Cancel"),
+                                    "replace", _ ("_Replace"), NULL);
+  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (message), "replace",
+                                              ADW_RESPONSE_DESTRUCTIVE);
+  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (message), "cancel");
+  adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (message), "cancel");
+  sb_accessible_name_buttons (message);
+  g_signal_connect_swapped (message, "response", G_CALLBACK (changed_cb), task);
+  gtk_window_present (GTK_WINDOW (message));
+}
+
+static void
+etag_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  GTask *task = user_data;
+  Dialog *dialog = g_task_get_task_data (task);
+  const char *opened = sb_document_get_etag (dialog->document);
+  g_autoptr (GFileInfo) info = g_file_query_info_finish (G_FILE (source), result, NULL);
+  const char *now = info != NULL ? g_file_info_get_etag (info) : NULL;
+
+  if (opened != NULL && now != NULL && !g_str_equal (opened, now) && !is_gone (dialog))
+    ask_about_change (task);
+  else
+    finish (task);
+}
+
+static void
 is_there_cb (GObject *source, GAsyncResult *result, gpointer user_data)
 {
   GTask *task = user_data;
@@ -123,13 +172,34 @@ is_there_cb (GObject *source, GAsyncResult *result, gpointer user_data)
     ask_to_replace (task);
 }
 
+/* A portal may leave choices out. */
+static const char *
+get_choice (GtkFileChooser *chooser, const char *id, const char *otherwise)
+{
+  const char *choice = gtk_file_chooser_get_choice (chooser, id);
+
+  return choice != NULL ? choice : otherwise;
+}
+
+static gboolean
+is_chosen (GtkFileChooser *chooser, const char *id, gboolean otherwise)
+{
+  return g_str_equal (get_choice (chooser, id, otherwise ? "true" : "false"), "true");
+}
+
+static void
+add_switch (GtkFileChooser *chooser, const char *id, const char *label, gboolean on)
+{
+  gtk_file_chooser_add_choice (chooser, id, label, NULL, NULL);
+  gtk_file_chooser_set_choice (chooser, id, on ? "true" : "false");
+}
+
 static void
 response_cb (GTask *task, int response)
 {
   Dialog *dialog = g_task_get_task_data (task);
   GtkFileChooser *chooser = GTK_FILE_CHOOSER (dialog->native);
   g_autoptr (GFile) file = NULL;
-  const char *depth;
   SbExportChoice *choice;
 
   if (response == GTK_RESPONSE_ACCEPT)
@@ -140,16 +210,24 @@ response_cb (GTask *task, int response)
       return;
     }
 
-  depth = gtk_file_chooser_get_choice (chooser, "depth");
   choice = dialog->choice = g_new0 (SbExportChoice, 1);
   choice->file = sb_export_correct_name (file);
   choice->corrected = !g_file_equal (choice->file, file);
-  choice->options.compression = -1;
-  choice->options.depth = g_strcmp0 (depth, "16") == 0 ? 16 : 8;
+  choice->options.compression
+      = (int)g_ascii_strtoll (get_choice (chooser, "compression", "-1"), NULL, 10);
+  choice->options.depth = g_str_equal (get_choice (chooser, "depth", "8"), "16") ? 16 : 8;
+  choice->options.dither = choice->options.depth == 8 && is_chosen (chooser, "dither", FALSE);
+  choice->options.interlace = is_chosen (chooser, "interlace", FALSE);
+  choice->options.strip_metadata = !is_chosen (chooser, "metadata", TRUE);
+  choice->options.keep_location = is_chosen (chooser, "location", FALSE);
   /* The chooser has asked about the name that was typed. */
   choice->options.overwrite = !choice->corrected;
 
-  if (choice->corrected)
+  GFile *opened = sb_document_get_file (dialog->document);
+  if (!choice->corrected && opened != NULL && g_file_equal (choice->file, opened))
+    g_file_query_info_async (choice->file, G_FILE_ATTRIBUTE_ETAG_VALUE, G_FILE_QUERY_INFO_NONE,
+                             G_PRIORITY_DEFAULT, NULL, etag_cb, task);
+  else if (choice->corrected)
     g_file_query_info_async (choice->file, G_FILE_ATTRIBUTE_STANDARD_TYPE,
                              G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, G_PRIORITY_DEFAULT, NULL,
                              is_there_cb, task);
@@ -171,8 +249,6 @@ present_cb (GObject *source, GAsyncResult *result, gpointer user_data)
       return;
     }
 
-  const char *depths[] = { "8", "16", NULL };
-  const char *labels[] = { _ ("8 bits a channel"), _ ("16 bits a channel"), NULL };
   SbImage *image = sb_document_get_image (dialog->document);
   g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
   GtkFileChooser *chooser;
@@ -187,9 +263,21 @@ present_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   if (folder != NULL)
     gtk_file_chooser_set_current_folder (chooser, folder, NULL);
   gtk_file_chooser_set_current_name (chooser, name);
+  /* What is meant by default stands first: GTK 4.8 shows the first whatever is set. */
+  const gboolean deep = image != NULL && sb_image_get_depth (image) == 16;
+  const char *depths[] = { deep ? "16" : "8", deep ? "8" : "16", NULL };
+  const char *labels[] = { deep ? _ ("16 bits a channel") : _ ("8 bits a channel"),
+                           deep ? _ ("8 bits a channel") : _ ("16 bits a channel"), NULL };
   gtk_file_chooser_add_choice (chooser, "depth", _ ("Depth"), depths, labels);
-  gtk_file_chooser_set_choice (chooser, "depth",
-                               image != NULL && sb_image_get_depth (image) == 16 ? "16" : "8");
+  gtk_file_chooser_set_choice (chooser, "depth", depths[0]);
+  const char *levels[] = { "-1", "1", "9", NULL };
+  const char *level_labels[] = { _ ("Normal"), _ ("Fast"), _ ("Smallest file"), NULL };
+  gtk_file_chooser_add_choice (chooser, "compression", _ ("Compression"), levels, level_labels);
+  gtk_file_chooser_set_choice (chooser, "compression", "-1");
+  add_switch (chooser, "dither", _ ("Dither 8 bits"), FALSE);
+  add_switch (chooser, "interlace", _ ("Interlace"), FALSE);
+  add_switch (chooser, "metadata", _ ("Keep metadata"), TRUE);
+  add_switch (chooser, "location", _ ("Keep location"), FALSE);
   gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog->native), TRUE);
   g_signal_connect_swapped (dialog->native, "response", G_CALLBACK (response_cb), task);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog->native));

@@ -9,6 +9,7 @@
 #include <glib/gi18n-lib.h>
 
 #include "sb-error.h"
+#include "sb-properties-dialog.h"
 
 /* Every change that a script or a test can make comes through here as well as the user's own. */
 
@@ -279,12 +280,21 @@ menu_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
     gtk_menu_button_popup (self->menu);
 }
 
+static void
+properties_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  SbWindow *self = user_data;
+
+  gtk_window_present (sb_properties_dialog_new (self));
+}
+
 static const GActionEntry entries[] = {
   { .name = "open", .activate = open_cb },
   { .name = "export", .activate = export_cb },
   { .name = "export-to", .activate = export_to_cb, .parameter_type = "s" },
   { .name = "copy", .activate = copy_cb },
   { .name = "paste", .activate = paste_cb },
+  { .name = "properties", .activate = properties_cb },
   { .name = "set-edit", .activate = set_edit_cb, .parameter_type = "s" },
   { .name = "step", .activate = step_cb, .parameter_type = "(sd)" },
   { .name = "apply", .activate = apply_cb },
@@ -353,6 +363,7 @@ sb_window_update_actions (SbWindow *self)
   /* One that comes during another fails with an error, where a disabled one would be lost. */
   update (self, "export-to", has_picture, NULL);
   update (self, "copy", has_picture, NULL);
+  update (self, "properties", has_picture, NULL);
   update (self, "set-edit", has_picture, NULL);
   update (self, "step", has_picture, NULL);
   update (self, "apply", can_apply, NULL);

@@ -10,6 +10,7 @@
 #include <glib/gstdio.h>
 
 #include "sb-places.h"
+#include "sb-accessible.h"
 #include "sb-recent.h"
 #include "sb-thumbnail.h"
 
@@ -21,6 +22,7 @@ typedef struct
   SbWindow *origin; /* where a failure is shown if this window is there for this picture only */
   GCancellable *cancellable;
   GFile *file;
+  guint page;
   gboolean remember;
   char *pasted; /* a folder that is there for this load only, or NULL */
 } Load;
@@ -88,7 +90,8 @@ start_load (SbWindow *self, Load *load, SbWindow *origin)
   load->cancellable = g_cancellable_new ();
   g_set_object (&self->load, load->cancellable);
   sb_document_report (self->document, NULL);
-  sb_document_load_async (self->document, load->file, load->cancellable, loaded_cb, load);
+  sb_document_load_page_async (self->document, load->file, load->page, load->cancellable, loaded_cb,
+                               load);
 }
 
 void
@@ -102,6 +105,75 @@ sb_window_load (SbWindow *self, GFile *file, SbWindow *origin)
   load->file = g_object_ref (file);
   load->remember = sample == NULL || !g_file_equal (sample, file);
   start_load (self, load, origin);
+}
+
+typedef struct
+{
+  SbWindow *window;
+  guint page;
+} Turn;
+
+static void
+turn (SbWindow *self, guint page)
+{
+  GFile *file = sb_document_get_file (self->document);
+
+  if (file == NULL)
+    return;
+  Load *load = g_new0 (Load, 1);
+  load->file = g_object_ref (file);
+  load->page = page;
+  start_load (self, load, NULL);
+}
+
+static void
+turn_cb (Turn *waiting, const char *response)
+{
+  if (g_str_equal (response, "discard") && !sb_window_is_closed (waiting->window))
+    turn (waiting->window, waiting->page);
+}
+
+static void
+turn_free (gpointer data, GClosure *closure)
+{
+  Turn *waiting = data;
+
+  g_object_unref (waiting->window);
+  g_free (waiting);
+}
+
+void
+sb_window_load_page (SbWindow *self, guint page)
+{
+  g_return_if_fail (SB_IS_WINDOW (self));
+
+  gboolean modified;
+  g_object_get (self->document, "modified", &modified, NULL);
+  if (!modified)
+    {
+      turn (self, page);
+      return;
+    }
+
+  GtkWidget *message
+      = adw_message_dialog_new (GTK_WINDOW (self), _ ("Discard the changes to this page?"), NULL);
+  Turn *waiting = g_new0 (Turn, 1);
+
+  waiting->window = g_object_ref (self);
+  waiting->page = page;
+  adw_message_dialog_set_body (ADW_MESSAGE_DIALOG (message),
+                               _ ("Another page begins without edits. The changes to this one "
+                                  "have not been exported."));
+  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (message), "cancel", _ ("_Cancel"),
+                                    "discard", _ ("_Discard"), NULL);
+  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (message), "discard",
+                                              ADW_RESPONSE_DESTRUCTIVE);
+  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (message), "cancel");
+  adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (message), "cancel");
+  sb_accessible_name_buttons (message);
+  g_signal_connect_data (message, "response", G_CALLBACK (turn_cb), waiting, turn_free,
+                         G_CONNECT_SWAPPED);
+  gtk_window_present (GTK_WINDOW (message));
 }
 
 /* --- The dialog ------------------------------------------------------------------------------ */

@@ -123,11 +123,12 @@ follow_titles (SbWindow *self)
   g_autofree char *name = NULL;
   g_autofree char *subtitle = NULL;
   g_autofree char *title = NULL;
-  gboolean has_picture, modified, exporting;
+  gboolean has_picture, modified, exporting, loading;
   double progress;
 
   g_object_get (self->document, "title", &name, "subtitle", &subtitle, "has-picture", &has_picture,
-                "modified", &modified, "exporting", &exporting, "progress", &progress, NULL);
+                "modified", &modified, "exporting", &exporting, "progress", &progress, "loading",
+                &loading, NULL);
 
   if (!has_picture)
     title = g_strdup (g_get_application_name ());
@@ -145,7 +146,9 @@ follow_titles (SbWindow *self)
   adw_window_title_set_title (self->title, title);
   adw_window_title_set_subtitle (self->title, subtitle == NULL ? "" : subtitle);
   gtk_window_set_title (GTK_WINDOW (self), title);
-  gtk_widget_set_visible (GTK_WIDGET (self->progress), exporting);
+  /* A load is told of late: see the spinner. */
+  gtk_widget_set_visible (GTK_WIDGET (self->progress),
+                          exporting || (loading && gtk_widget_get_visible (self->loading)));
   gtk_progress_bar_set_fraction (self->progress, progress);
 }
 
