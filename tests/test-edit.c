@@ -570,6 +570,153 @@ test_lists (void)
   g_assert_cmpuint (two->n_edits, ==, 2);
 }
 
+/* --- Bands ----------------------------------------------------------------------------------- */
+
+static void
+test_bands_table (void)
+{
+  const SbEditClass *bands = sb_edit_class (SB_EDIT_BANDS);
+  static const char *const families[] = { "gain", "gainH", "gainV", "gainD" };
+
+  g_assert_cmpstr (bands->key, ==, "bands");
+  g_assert_cmpuint (bands->n_parameters, ==, SB_N_BANDS_PARAMETERS);
+  g_assert_cmpstr (bands->parameters[SB_BANDS_LEVELS].key, ==, "levels");
+  g_assert_cmpstr (bands->parameters[SB_BANDS_THRESHOLD].key, ==, "threshold");
+  g_assert_cmpstr (bands->parameters[SB_BANDS_RULE].key, ==, "rule");
+  g_assert_cmpstr (bands->parameters[SB_BANDS_LUMA].key, ==, "luma");
+  g_assert_cmpstr (bands->parameters[SB_BANDS_GAIN_A].key, ==, "gainA");
+  for (guint f = 0; f < G_N_ELEMENTS (families); f++)
+    for (guint level = 1; level <= SB_BANDS_MAX_LEVELS; level++)
+      {
+        const SbParameter *parameter
+            = &bands->parameters[SB_BANDS_GAIN + f * SB_BANDS_MAX_LEVELS + level - 1];
+        g_autofree char *key = g_strdup_printf ("%s%u", families[f], level);
+
+        g_assert_cmpstr (parameter->key, ==, key);
+        g_assert_cmpuint (parameter->level, ==, level);
+        g_assert_cmpint (parameter->scale, ==, SB_SCALE_OF_LEVEL);
+        g_assert_cmpfloat (parameter->minimum, ==, 0);
+        g_assert_cmpfloat (parameter->maximum, ==, 4);
+        g_assert_cmpfloat (parameter->initial, ==, 1);
+      }
+}
+
+static void
+test_bands_text (void)
+{
+  const struct
+  {
+    const char *in, *out;
+  } cases[] = {
+    { "bands", "bands" },
+    { "bands:levels=5,threshold=0,rule=soft,luma=0,gain1=1,gainA=1.0", "bands" },
+    { "bands:gainD20=0,gain1=0,gainH3=2.5,levels=8",
+      "bands:levels=8,gain1=0,gainH3=2.5,gainD20=0" },
+    { "bands:threshold=10.03,rule=hard,luma=1", "bands:threshold=10,rule=hard,luma=1" },
+    { "bands:gain2=1.1", "bands:gain2=1.09375" },
+    { "bands:gainA=0,area=rect:1:2:3:4,invert=1", "bands:gainA=0,area=rect:1:2:3:4,invert=1" },
+  };
+  const struct
+  {
+    const char *text, *token, *allowed;
+  } wrong[] = {
+    { "bands:levels=0", "levels=0", "from 1 to 20" },
+    { "bands:levels=21", "levels=21", "from 1 to 20" },
+    { "bands:levels=2.5", "levels=2.5", "from 1 to 20" },
+    { "bands:gain0=1", "gain0", "no key" },
+    { "bands:gain21=1", "gain21", "no key" },
+    { "bands:gainX1=1", "gainX1", "gainH1…gainH20" },
+    { "bands:gain1=4.01", "gain1=4.01", "from 0 to 4" },
+    { "bands:gainA=-1", "gainA=-1", "from 0 to 4" },
+    { "bands:threshold=1000.1", "threshold=1000.1", "from 0 to 1000" },
+    { "bands:threshold=nan", "threshold=nan", "from 0 to 1000" },
+    { "bands:rule=medium", "rule=medium", "soft, hard" },
+    { "bands:luma=2", "luma=2", "0 or 1" },
+    { "bands:gain7=1,gain7=1", "gain7=1", "twice" },
+    { "bands:radius=3", "radius=3", "levels, threshold, rule, luma, gainA, gain1…gain20" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      SbEdit edit;
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (sb_edit_parse (cases[i].in, &edit, &error));
+      g_assert_no_error (error);
+      g_autofree char *text = sb_edit_print (&edit);
+      g_assert_cmpstr (text, ==, cases[i].out);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      SbEdit edit;
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (sb_edit_parse (wrong[i].text, &edit, &error));
+      g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+      g_assert_nonnull (strstr (error->message, wrong[i].token));
+      g_assert_nonnull (strstr (error->message, wrong[i].allowed));
+      g_assert_cmpuint (strlen (error->message), <, 300);
+    }
+
+  /* Every key, random values, and back. */
+  for (guint n = 0; n < 2000; n++)
+    {
+      const SbEditClass *bands = sb_edit_class (SB_EDIT_BANDS);
+      SbEdit edit, again;
+
+      sb_edit_init (&edit, SB_EDIT_BANDS);
+      for (guint i = 0; i < bands->n_parameters; i++)
+        edit.values[i] = sb_parameter_clamp (
+            &bands->parameters[i], g_test_rand_double_range (bands->parameters[i].minimum,
+                                                             bands->parameters[i].maximum + 0.49));
+      g_autofree char *text = sb_edit_print (&edit);
+      g_assert_true (sb_edit_parse (text, &again, NULL));
+      g_assert_true (sb_edit_equal (&edit, &again));
+    }
+}
+
+static void
+test_bands_label (void)
+{
+  assert_label ("bands", "Wavelets, 5 levels");
+  assert_label ("bands:levels=1,gain1=0.5", "Wavelets, 1 level, 3 bands changed");
+  assert_label ("bands:gain1=0", "Wavelets, 5 levels, 3 bands off");
+  assert_label ("bands:gainD2=0", "Wavelets, 5 levels, 1 band off");
+  assert_label ("bands:gainD6=0", "Wavelets, 5 levels");
+  assert_label ("bands:gainA=0,gain2=0", "Wavelets, 5 levels, 4 bands off");
+  assert_label ("bands:threshold=12.5,gain1=0", "Wavelets, 5 levels, threshold 12.5");
+  assert_label ("bands:gain1=0,area=rect:1:2:3:4",
+                "Wavelets, 5 levels, 3 bands off, in a rectangle");
+}
+
+static void
+test_bands_scale (void)
+{
+  const struct
+  {
+    const char *in;
+    guint level;
+    const char *out;
+  } cases[] = {
+    { "bands:gain1=0,gain2=0.5,threshold=12", 0, "bands:threshold=12,gain1=0,gain2=0.5" },
+    { "bands:gain1=0,gain2=0.5,gainH3=2", 1, "bands:levels=4,gain1=0.5,gainH2=2" },
+    { "bands:levels=20,gain20=0,gainV20=3", 3, "bands:levels=17,gain17=0,gainV17=3" },
+    { "bands:levels=3,threshold=1", 5, "bands:levels=0,threshold=0.03125" },
+    { "bands:levels=6,gainA=0.5", 1, "bands:gainA=0.5" },
+    { "bands:levels=7,area=rect:3:4:5:4,feather=1", 2, "bands:area=rect:0:1:2:1,feather=1" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      SbEdit edit, scaled;
+
+      g_assert_true (sb_edit_parse (cases[i].in, &edit, NULL));
+      sb_edit_scale (&edit, cases[i].level, &scaled);
+      g_autofree char *text = sb_edit_print (&scaled);
+      g_assert_cmpstr (text, ==, cases[i].out);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -589,5 +736,9 @@ main (int argc, char **argv)
   g_test_add_func ("/edit/sigma", test_sigma);
   g_test_add_func ("/edit/equal", test_equal);
   g_test_add_func ("/edit/lists", test_lists);
+  g_test_add_func ("/edit/bands-table", test_bands_table);
+  g_test_add_func ("/edit/bands-text", test_bands_text);
+  g_test_add_func ("/edit/bands-label", test_bands_label);
+  g_test_add_func ("/edit/bands-scale", test_bands_scale);
   return g_test_run ();
 }
