@@ -115,6 +115,14 @@ static const char *const kernel_edits[] = {
   "blur:radius=9,passes=2,area=ellipse:40:30:90:200,feather=12",
   "blur:radius=30,passes=1,linear=1,area=rect:-20:30:150:100,feather=3,invert=1",
   "blur:radius=5.0625,passes=6,area=rect:10:0:100:300",
+  "bands:threshold=10",
+  "bands:levels=3,threshold=5,rule=hard,gainH1=0",
+  "bands:levels=9,threshold=10,gain7=2",
+  "bands:levels=2,luma=1,gain1=2",
+  "bands:levels=8,threshold=20,luma=1,rule=hard",
+  "bands:levels=1,gainA=0.5",
+  "bands:gain1=0,gain2=1.5,area=ellipse:40:30:90:200,feather=12",
+  "bands:levels=7,threshold=10,luma=1,area=rect:-20:30:150:100,invert=1",
 };
 
 static void
@@ -537,6 +545,81 @@ test_two (void)
     }
 }
 
+/* --- Subbands --------------------------------------------------------------------------------- */
+
+/* Every kernel of the transform, its measures and its mosaic; test-cuda looks closer. */
+static void
+test_subbands (void)
+{
+  static const SbHaarChoice choices[]
+      = { { SB_HAAR_LIGHTNESS, 1 }, { SB_HAAR_LUMA, 5 }, { SB_HAAR_LUMA, 8 },
+          { SB_HAAR_RED, 2 },       { SB_HAAR_BLUE, 4 }, { SB_HAAR_ALPHA, 6 } };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (91);
+  g_autoptr (SbEngine) gpu = open_engine (DEVICE), cpu = open_engine (CPU);
+  g_autoptr (SbEditList) list = parse_list ((const char *const[]){ "bands:threshold=9", NULL });
+
+  for (guint p = 0; p < G_N_ELEMENTS (pictures); p++)
+    for (guint c = 0; c < G_N_ELEMENTS (choices); c++)
+      {
+        g_autoptr (SbImage) image = sb_fill_image (pictures[p].width, pictures[p].height,
+                                                   pictures[p].fill, 40, pictures[p].depth, rand);
+        SbEngine *const engines[] = { cpu, gpu };
+        SbHaarSummary summaries[2];
+        SbHaarStatistics statistics[2];
+        SbBandsMeasure measures[2];
+        guint8 *shots[2];
+        SbHaar *haars[2];
+        const guint levels = choices[c].levels;
+        const SbHaarBand band = sb_haar_nth_band (levels, (p + c) % sb_haar_n_bands (levels));
+        const SbView view = { .what = SB_SHOW_SUBBANDS,
+                              .width = 200,
+                              .height = 150,
+                              .zoom = c % 2 == 0 ? 0.4 : 2,
+                              .x = -5,
+                              .y = 3,
+                              .checker_size = 8,
+                              .look = { (SbHaarLayout)(p % 2), (SbHaarDisplay)(c % 3), 4,
+                                        p % 2 == 0, c % 2 == 0 } };
+        g_autoptr (GError) error = NULL;
+
+        for (guint i = 0; i < 2; i++)
+          {
+            load (engines[i], image);
+            g_assert_true (sb_engine_set_subbands (engines[i], &choices[c], NULL, &error));
+            render (engines[i], list);
+            g_assert_true (sb_engine_measure_band (engines[i], band, &statistics[i], NULL, &error));
+            g_assert_true (sb_engine_summarize_subbands (engines[i], &summaries[i], NULL, &error));
+            g_assert_true (sb_engine_measure_edit (engines[i], &measures[i], NULL, &error));
+            haars[i] = sb_engine_read_subbands (engines[i], list, 0, &choices[c], NULL, &error);
+            g_assert_no_error (error);
+            shots[i] = shoot (engines[i], &view);
+          }
+        g_assert_cmpmem (statistics[0].histogram, sizeof statistics[0].histogram,
+                         statistics[1].histogram, sizeof statistics[1].histogram);
+        g_assert_cmpfloat (summaries[0].noise, ==, summaries[1].noise);
+        g_assert_cmpfloat (summaries[0].reconstruction_error, ==,
+                           summaries[1].reconstruction_error);
+        g_assert_cmpfloat (measures[0].kept, ==, measures[1].kept);
+        for (guint n = 0; n < sb_haar_n_bands (levels); n++)
+          {
+            guint columns, rows;
+            const float *expected
+                = sb_haar_get_band (haars[0], sb_haar_nth_band (levels, n), &columns, &rows);
+            const float *actual
+                = sb_haar_get_band (haars[1], sb_haar_nth_band (levels, n), NULL, NULL);
+            for (gsize k = 0; k < (gsize)columns * rows; k++)
+              g_assert_cmpfloat (actual[k], ==, expected[k]);
+          }
+        for (gsize k = 0; k < 4 * 200 * 150; k++)
+          g_assert_cmpint (ABS ((int)shots[0][k] - (int)shots[1][k]), <=, 1);
+        for (guint i = 0; i < 2; i++)
+          {
+            sb_haar_unref (haars[i]);
+            g_free (shots[i]);
+          }
+      }
+}
+
 static gpointer
 find (GModule *module, const char *name)
 {
@@ -583,6 +666,7 @@ main (int argc, char **argv)
       g_test_add_data_func (name, GUINT_TO_POINTER (i), test_kernels);
     }
   g_test_add_func ("/device/short/show", test_show);
+  g_test_add_func ("/device/short/subbands", test_subbands);
   g_test_add_func ("/device/buffers", test_buffers);
   g_test_add_func ("/device/memory/one-edit", test_memory_one);
   g_test_add_func ("/device/memory/more", test_memory_more);
