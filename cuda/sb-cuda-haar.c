@@ -319,7 +319,11 @@ sb_cuda_measure_band (SbBackend *self, SbHaarBand band, SbHaarStatistics *statis
   };
   if (counted)
     {
-      if (!sb_cuda_reserve (self, &self->bins, (gsize)n_bins * sizeof (unsigned int), error))
+      /* So that a drag does not allocate time and again. */
+      gsize room = 1 << 16;
+      while (room < (gsize)n_bins)
+        room *= 2;
+      if (!sb_cuda_reserve (self, &self->bins, room * sizeof (unsigned int), error))
         return FALSE;
       counts.bins = self->bins.data;
     }

@@ -374,6 +374,7 @@ sb_cuda_trim (SbBackend *self)
   sb_cuda_release (&self->steps[1]);
   sb_cuda_release (&self->second);
   sb_cuda_release (&self->mask);
+  sb_cuda_release (&self->bins);
   self->mask_at = NULL;
   if (!self->has_base)
     sb_cuda_release (&self->base);
