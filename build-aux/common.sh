@@ -13,7 +13,7 @@ build_packages='
 test_packages='
     xvfb xdotool openbox x11-utils imagemagick dbus-daemon at-spi2-core python3-gi locales
     libimage-exiftool-perl pngcheck python3-numpy python3-pywt'
-ci_packages='clang clang-format git libc6-dev-arm64-cross'
+ci_packages='clang libclang-rt-dev clang-format git libc6-dev-arm64-cross'
 
 say() {
     printf '%s\n' "$*" >&2
