@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-subband-map.h"
 #include "sb-viewport.h"
 
 #include <math.h>
@@ -130,6 +131,165 @@ test_whole_pixels (void)
     }
 }
 
+static void
+test_put (void)
+{
+  SbViewport viewport = make (4000, 3000, 1000, 500);
+
+  sb_viewport_put (&viewport, 2, 1000, 800, 250, 100);
+  g_assert_false (viewport.fitted);
+  g_assert_cmpfloat (viewport.zoom, ==, 2);
+  g_assert_cmpfloat (viewport.x, ==, 875);
+  g_assert_cmpfloat (viewport.y, ==, 750);
+  sb_viewport_put (&viewport, 100, 3999, 2999, 0, 0); /* as far as it goes */
+  g_assert_cmpfloat (viewport.zoom, ==, SB_VIEWPORT_MAX_ZOOM);
+  g_assert_cmpfloat (viewport.x, ==, 3950);
+  g_assert_cmpfloat (viewport.y, ==, 2975);
+
+  /* Another size of much the same. */
+  sb_viewport_put (&viewport, 2, 1000, 800, 250, 100);
+  sb_viewport_change_picture (&viewport, 4001, 3002);
+  g_assert_cmpfloat (viewport.zoom, ==, 2);
+  g_assert_cmpfloat (viewport.x, ==, 875);
+  sb_viewport_change_picture (&viewport, 1000, 900);
+  g_assert_cmpfloat (viewport.x, ==, 500);
+  sb_viewport_fit (&viewport);
+  sb_viewport_change_picture (&viewport, 2000, 500);
+  g_assert_cmpfloat (viewport.zoom, ==, 0.5);
+  viewport = make (0, 0, 1000, 500);
+  sb_viewport_change_picture (&viewport, 2000, 1000);
+  g_assert_true (viewport.fitted);
+  g_assert_cmpfloat (viewport.zoom, ==, 0.5);
+}
+
+/* --- The mosaic ------------------------------------------------------------------------------ */
+
+/* Every coefficient is found at its place, and its pixels have it as theirs; together they cover
+ * the picture once. */
+static void
+check_map (guint width, guint height, guint levels, SbHaarLayout layout)
+{
+  SbSubbandMap map;
+
+  sb_subband_map_init (&map, width, height, levels, layout);
+  g_assert_cmpuint (map.n_cells, ==, sb_haar_n_bands (levels));
+  for (guint i = 0; i < map.n_cells; i++)
+    {
+      const SbHaarCell *cell = &map.cells[i];
+      guint64 covered = 0;
+      double left, top, columns, rows;
+
+      sb_subband_map_get_box (&map, i, &left, &top, &columns, &rows);
+      for (guint row = 0; row < cell->rows; row++)
+        for (guint column = 0; column < cell->columns; column++)
+          {
+            const SbCoefficient one = { i, column, row };
+            const SbRect area = sb_subband_map_get_area (&map, one);
+            const double x = cell->x + (column + 0.25) * cell->scale;
+            const double y = cell->y + (row + 0.25) * cell->scale;
+            SbCoefficient found;
+
+            covered += (guint64)area.width * area.height;
+            if (x < left + columns && y < top + rows) /* not cut */
+              {
+                g_assert_true (sb_subband_map_hit (&map, x, y, &found));
+                g_assert_cmpmem (&found, sizeof found, &one, sizeof one);
+              }
+            g_assert_true (sb_subband_map_cover (&map, i, area.x + area.width - 0.5,
+                                                 area.y + area.height - 0.5, &found));
+            g_assert_cmpmem (&found, sizeof found, &one, sizeof one);
+          }
+      g_assert_cmpuint (covered, ==, (guint64)width * height);
+
+      double x = width / 3.0, y = height / 5.0;
+      sb_subband_map_from_picture (&map, i, &x, &y);
+      g_assert_cmpfloat_with_epsilon (
+          x, cell->x + width / 3.0 / (1 << cell->band.level) * cell->scale, 1e-9);
+      sb_subband_map_to_picture (&map, i, &x, &y);
+      g_assert_cmpfloat_with_epsilon (x, width / 3.0, 1e-9);
+      g_assert_cmpfloat_with_epsilon (y, height / 5.0, 1e-9);
+    }
+  SbCoefficient none;
+  g_assert_false (sb_subband_map_hit (&map, -0.5, 0, &none));
+  g_assert_false (sb_subband_map_hit (&map, map.columns, 0, &none));
+  g_assert_false (sb_subband_map_cover (&map, 0, width, 0, &none));
+  g_assert_false (sb_subband_map_cover (&map, map.n_cells, 0, 0, &none));
+}
+
+static void
+test_map (void)
+{
+  static const guint sizes[][3]
+      = { { 1, 1, 1 }, { 2, 1, 1 }, { 1, 7, 3 }, { 64, 64, 6 }, { 101, 37, 7 }, { 53, 97, 3 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    for (guint levels = 1; levels <= sizes[i][2]; levels++)
+      {
+        check_map (sizes[i][0], sizes[i][1], levels, SB_HAAR_PYRAMID);
+        check_map (sizes[i][0], sizes[i][1], levels, SB_HAAR_GRID);
+      }
+
+  SbSubbandMap map;
+  sb_subband_map_init (&map, 0, 0, 5, SB_HAAR_PYRAMID);
+  g_assert_cmpuint (map.n_cells, ==, 0);
+  g_assert_cmpuint (map.columns, ==, 0);
+}
+
+static void
+assert_step (const SbSubbandMap *map, const char *from, int dx, int dy, const char *to)
+{
+  SbHaarBand a, b;
+
+  g_assert_true (sb_haar_band_parse (from, map->levels, &a, NULL));
+  g_assert_true (sb_haar_band_parse (to, map->levels, &b, NULL));
+  g_assert_cmpuint (sb_subband_map_step (map, sb_haar_band_index (map->levels, a), dx, dy), ==,
+                    sb_haar_band_index (map->levels, b));
+}
+
+static void
+test_steps (void)
+{
+  SbSubbandMap map;
+
+  sb_subband_map_init (&map, 401, 301, 3, SB_HAAR_PYRAMID);
+  assert_step (&map, "cA3", 1, 0, "cV3");
+  assert_step (&map, "cV3", 1, 0, "cV2");
+  assert_step (&map, "cV2", 1, 0, "cV1");
+  assert_step (&map, "cV1", 1, 0, "cV1");
+  assert_step (&map, "cV1", -1, 0, "cV2");
+  assert_step (&map, "cH1", 1, 0, "cD1");
+  assert_step (&map, "cD1", 0, -1, "cV1");
+  assert_step (&map, "cA3", 0, 1, "cH3");
+  assert_step (&map, "cH3", 0, 1, "cH2");
+  assert_step (&map, "cA3", -1, 0, "cA3");
+
+  sb_subband_map_init (&map, 401, 301, 3, SB_HAAR_GRID);
+  assert_step (&map, "cH1", 0, 1, "cH2");
+  assert_step (&map, "cH1", 1, 0, "cV1");
+  assert_step (&map, "cH3", -1, 0, "cA3");
+  assert_step (&map, "cD3", 1, 0, "cD3");
+
+  /* From everywhere to everywhere, by some way or other. */
+  for (guint layout = 0; layout < 2; layout++)
+    {
+      gboolean reached[1 + 3 * SB_HAAR_MAX_LEVELS] = { FALSE };
+
+      sb_subband_map_init (&map, 401, 301, 5, (SbHaarLayout)layout);
+      reached[map.n_cells - 1] = TRUE;
+      for (guint n = 0; n < map.n_cells; n++)
+        for (guint i = 0; i < map.n_cells; i++)
+          if (reached[i])
+            {
+              reached[sb_subband_map_step (&map, i, -1, 0)] = TRUE;
+              reached[sb_subband_map_step (&map, i, 1, 0)] = TRUE;
+              reached[sb_subband_map_step (&map, i, 0, -1)] = TRUE;
+              reached[sb_subband_map_step (&map, i, 0, 1)] = TRUE;
+            }
+      for (guint i = 0; i < map.n_cells; i++)
+        g_assert_true (reached[i]);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -138,5 +298,8 @@ main (int argc, char **argv)
   g_test_add_func ("/viewport/zoom", test_zoom);
   g_test_add_func ("/viewport/pan", test_pan);
   g_test_add_func ("/viewport/whole-pixels", test_whole_pixels);
+  g_test_add_func ("/viewport/put", test_put);
+  g_test_add_func ("/subband-map/places", test_map);
+  g_test_add_func ("/subband-map/steps", test_steps);
   return g_test_run ();
 }
