@@ -14,6 +14,8 @@
 #define TRIM_DELAY (30 * G_USEC_PER_SEC)
 /* A step of a drag, render and show together, should fit in a frame of a screen of 60 Hz. */
 #define STEP_MS 16.0
+/* Of an EXACT render, a pixel, until one is measured. */
+#define GUESS_MS 1e-5
 /* As long as that takes, a render waits for the pixels before it to be filled in. */
 #define SHOW_PATIENCE (100 * 1000)
 #define MAX_COARSER   2
@@ -526,8 +528,10 @@ run_wanted (SbWork *work, gint64 *until)
       seen = TRUE;
       if (!work->bands.followed)
         {
+          double ms = work->exact_ms_per_edit > 0 ? work->exact_ms_per_edit
+                                                  : (double)all.width * all.height * GUESS_MS;
           work->coarser = work->slow_steps = 0;
-          for (double ms = work->exact_ms_per_edit; ms > STEP_MS && work->coarser < most; ms /= 4)
+          for (; ms > STEP_MS && work->coarser < most; ms /= 4)
             work->coarser++;
           work->level = 0;
         }
