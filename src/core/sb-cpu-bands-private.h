@@ -32,6 +32,7 @@ typedef struct
   /* The means of the tiles, changed already, where there are more levels than a tile has. */
   SbHaarPlane means[3];
   guint columns; /* of a strip */
+  gboolean stream;
 } SbBandsJob;
 
 /* The memory of a thread, and where in it things are for the strip at hand. */

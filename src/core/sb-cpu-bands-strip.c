@@ -193,6 +193,10 @@ first_level (const SbBandsJob *job, SbBandsRoom *room, SbBandsCount *count)
       const guint8 *upper = source_row (job, room, 2 * j);
       const guint8 *lower = pair ? upper + job->source->stride : upper;
 
+      /* A row of a strip ends with a page, and no hardware looks beyond. */
+      for (guint k = 2; k < 4 && 2 * j + k < room->rows; k++)
+        job->kernels->ahead (upper + k * job->source->stride,
+                             columns * sb_pixel_bytes (job->source->format));
       if (!plain)
         {
           sb_bands_load_row (job, room, 2 * j, 0);

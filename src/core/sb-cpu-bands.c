@@ -13,6 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+/* From here on what is written is not read again soon: it goes past the caches. */
+#define STREAM_BYTES ((gsize)8 << 20)
+
 guint
 sb_cpu_bands_levels (const SbEdit *edit, guint width, guint height)
 {
@@ -245,7 +248,7 @@ store_plain (const Run *run, SbBandsRoom *room, guint j)
         const SbHaarPlane *plane = &room->planes[c][1][k];
         bands[c][k] = plane->values + j * plane->stride;
       }
-  job->kernels->last_8 (bands, room->columns / 2, upper, lower);
+  job->kernels->last_8 (bands, room->columns / 2, job->stream, upper, lower);
   if (room->columns % 2 == 1)
     {
       const guint at = room->columns / 2;
@@ -325,6 +328,8 @@ run_strip (gsize item, guint thread, gpointer data)
       store_plain (run, &room, j);
     else
       store_pair (run, &room, with, j);
+  if (plain && job->stream)
+    job->kernels->fence ();
 }
 
 static gboolean
@@ -427,6 +432,7 @@ sb_cpu_bands (const SbSource *source, const SbEdit *edit, const SbTarget *target
   sb_bands_job_init (job, source, edit, parallel, cancellable);
   job->target = target;
   job->job.target = target;
+  job->stream = (gsize)rect->height * target->stride > STREAM_BYTES;
   if (sb_edit_is_identity (edit))
     return sb_blur_job_copy (&job->job, rect) || cancelled (error);
 

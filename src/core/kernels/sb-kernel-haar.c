@@ -42,14 +42,18 @@ typedef guint8 B __attribute__ ((vector_size (4 * WIDTH)));
   __builtin_shufflevector (a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define SECOND(a, b)                                                                               \
   __builtin_shufflevector (a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define SETTLE(a) (a)
 #elif WIDTH == 8
-#define EVEN(a, b)   __builtin_shufflevector (a, b, 0, 2, 4, 6, 8, 10, 12, 14)
-#define ODD(a, b)    __builtin_shufflevector (a, b, 1, 3, 5, 7, 9, 11, 13, 15)
+/* In halves of a register, which is one instruction; what is made of them is put in order once. */
+#define EVEN(a, b)   __builtin_shufflevector (a, b, 0, 2, 8, 10, 4, 6, 12, 14)
+#define ODD(a, b)    __builtin_shufflevector (a, b, 1, 3, 9, 11, 5, 7, 13, 15)
+#define SETTLE(a)    __builtin_shufflevector (a, a, 0, 1, 4, 5, 2, 3, 6, 7)
 #define FIRST(a, b)  __builtin_shufflevector (a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define SECOND(a, b) __builtin_shufflevector (a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #else
 #define EVEN(a, b)   __builtin_shufflevector (a, b, 0, 2, 4, 6)
 #define ODD(a, b)    __builtin_shufflevector (a, b, 1, 3, 5, 7)
+#define SETTLE(a)    (a)
 #define FIRST(a, b)  __builtin_shufflevector (a, b, 0, 4, 1, 5)
 #define SECOND(a, b) __builtin_shufflevector (a, b, 2, 6, 3, 7)
 #endif
@@ -92,6 +96,25 @@ store_pixels (guint8 *p, U v)
   memcpy (p, &v, sizeof v);
 }
 
+INLINE void
+put_pixels (guint8 *p, U v, gboolean stream)
+{
+#if WIDTH == 16
+  if (stream)
+    _mm512_stream_si512 ((void *)p, (__m512i)v);
+  else
+#elif WIDTH == 8
+  if (stream)
+    _mm256_stream_si256 ((void *)p, (__m256i)v);
+  else
+#elif defined(__SSE2__)
+  if (stream)
+    _mm_stream_si128 ((void *)p, (__m128i)v);
+  else
+#endif
+    store_pixels (p, v);
+}
+
 /* To memory that nothing reads soon. */
 INLINE void
 put (float *p, F v, gboolean stream)
@@ -110,6 +133,16 @@ put (float *p, F v, gboolean stream)
   else
 #endif
     store (p, v);
+}
+
+/* Registers of a line of 64 bytes: what goes past the caches goes in whole lines. */
+#define LINE (16 / WIDTH)
+
+INLINE void
+put_line (float *p, const F v[LINE], gboolean stream)
+{
+  for (guint k = 0; k < LINE; k++)
+    put (p + k * WIDTH, v[k], stream);
 }
 
 INLINE gboolean
@@ -241,19 +274,30 @@ blocks_8 (const guint8 *upper, const guint8 *lower, gsize n, guint channel, floa
 {
   gsize i = 0;
 
-  for (; i + WIDTH <= n; i += WIDTH)
+  for (; i + 16 <= n; i += 16)
     {
-      const U u0 = load_pixels (upper + 8 * i), u1 = load_pixels (upper + 8 * i + 4 * WIDTH);
-      const U l0 = load_pixels (lower + 8 * i), l1 = load_pixels (lower + 8 * i + 4 * WIDTH);
-      const I p = samples_8 ((U)EVEN (u0, u1), channel), q = samples_8 ((U)ODD (u0, u1), channel);
-      const I r = samples_8 ((U)EVEN (l0, l1), channel), t = samples_8 ((U)ODD (l0, l1), channel);
-      /* Whole numbers: the order does not matter. */
-      const I left = p + r, right = q + t, above = p - r, beside = q - t;
+      F ch[LINE], cv[LINE], cd[LINE];
 
-      store (a + i, __builtin_convertvector(left + right, F) * scale);
-      put (h + i, __builtin_convertvector(above + beside, F) * scale, stream);
-      put (v + i, __builtin_convertvector(left - right, F) * scale, stream);
-      put (d + i, __builtin_convertvector(above - beside, F) * scale, stream);
+      for (guint k = 0; k < LINE; k++)
+        {
+          const guint8 *up = upper + 8 * (i + k * WIDTH), *down = lower + 8 * (i + k * WIDTH);
+          const U u0 = load_pixels (up), u1 = load_pixels (up + 4 * WIDTH);
+          const U l0 = load_pixels (down), l1 = load_pixels (down + 4 * WIDTH);
+          const I p = samples_8 ((U)EVEN (u0, u1), channel);
+          const I q = samples_8 ((U)ODD (u0, u1), channel);
+          const I r = samples_8 ((U)EVEN (l0, l1), channel);
+          const I t = samples_8 ((U)ODD (l0, l1), channel);
+          /* Whole numbers: the order does not matter. */
+          const I left = p + r, right = q + t, above = p - r, beside = q - t;
+
+          store (a + i + k * WIDTH, (F)SETTLE (__builtin_convertvector(left + right, F) * scale));
+          ch[k] = (F)SETTLE (__builtin_convertvector(above + beside, F) * scale);
+          cv[k] = (F)SETTLE (__builtin_convertvector(left - right, F) * scale);
+          cd[k] = (F)SETTLE (__builtin_convertvector(above - beside, F) * scale);
+        }
+      put_line (h + i, ch, stream);
+      put_line (v + i, cv, stream);
+      put_line (d + i, cd, stream);
     }
   for (; i < n; i++)
     {
@@ -305,17 +349,26 @@ forward_rows (const float *upper, const float *lower, gsize n, gboolean stream, 
 {
   gsize i = 0;
 
-  for (; i + WIDTH <= n; i += WIDTH)
+  for (; i + 16 <= n; i += 16)
     {
-      const F u0 = load (upper + 2 * i), u1 = load (upper + 2 * i + WIDTH);
-      const F l0 = load (lower + 2 * i), l1 = load (lower + 2 * i + WIDTH);
-      const F p = EVEN (u0, u1), q = ODD (u0, u1), r = EVEN (l0, l1), t = ODD (l0, l1);
-      const F left = p + r, right = q + t, above = p - r, beside = q - t;
+      F ch[LINE], cv[LINE], cd[LINE];
 
-      store (a + i, (left + right) * 0.25f);
-      put (h + i, (above + beside) * 0.25f, stream);
-      put (v + i, (left - right) * 0.25f, stream);
-      put (d + i, (above - beside) * 0.25f, stream);
+      for (guint k = 0; k < LINE; k++)
+        {
+          const float *up = upper + 2 * (i + k * WIDTH), *down = lower + 2 * (i + k * WIDTH);
+          const F u0 = load (up), u1 = load (up + WIDTH);
+          const F l0 = load (down), l1 = load (down + WIDTH);
+          const F p = EVEN (u0, u1), q = ODD (u0, u1), r = EVEN (l0, l1), t = ODD (l0, l1);
+          const F left = p + r, right = q + t, above = p - r, beside = q - t;
+
+          store (a + i + k * WIDTH, (F)SETTLE ((left + right) * 0.25f));
+          ch[k] = (F)SETTLE ((above + beside) * 0.25f);
+          cv[k] = (F)SETTLE ((left - right) * 0.25f);
+          cd[k] = (F)SETTLE ((above - beside) * 0.25f);
+        }
+      put_line (h + i, ch, stream);
+      put_line (v + i, cv, stream);
+      put_line (d + i, cd, stream);
     }
   for (; i < n; i++)
     {
@@ -475,8 +528,8 @@ bytes_of (F x)
   return ((u << 8) - u + (32895u + 512 * MUTATION)) >> 16;
 }
 
-static void
-last_8 (const float *const bands[3][4], gsize n, guint8 *upper, guint8 *lower)
+INLINE void
+last_rows_8 (const float *const bands[3][4], gsize n, gboolean stream, guint8 *upper, guint8 *lower)
 {
   gsize i = 0;
 
@@ -495,10 +548,10 @@ last_8 (const float *const bands[3][4], gsize n, guint8 *upper, guint8 *lower)
           r |= bytes_of (left - above) << (8 * k);
           t |= bytes_of (right - beside) << (8 * k);
         }
-      store_pixels (upper + 8 * i, (U)FIRST (p, q));
-      store_pixels (upper + 8 * i + 4 * WIDTH, (U)SECOND (p, q));
-      store_pixels (lower + 8 * i, (U)FIRST (r, t));
-      store_pixels (lower + 8 * i + 4 * WIDTH, (U)SECOND (r, t));
+      put_pixels (upper + 8 * i, (U)FIRST (p, q), stream);
+      put_pixels (upper + 8 * i + 4 * WIDTH, (U)SECOND (p, q), stream);
+      put_pixels (lower + 8 * i, (U)FIRST (r, t), stream);
+      put_pixels (lower + 8 * i + 4 * WIDTH, (U)SECOND (r, t), stream);
     }
   for (; i < n; i++)
     for (guint k = 0; k < 4; k++)
@@ -515,6 +568,23 @@ last_8 (const float *const bands[3][4], gsize n, guint8 *upper, guint8 *lower)
           }
         out[3] = 255;
       }
+}
+
+static void
+last_8 (const float *const bands[3][4], gsize n, gboolean stream, guint8 *upper, guint8 *lower)
+{
+  /* Narrower registers would give half a line at a time. */
+  if (WIDTH >= 8 && stream && (((guintptr)upper | (guintptr)lower) & 63) == 0)
+    last_rows_8 (bands, n, TRUE, upper, lower);
+  else
+    last_rows_8 (bands, n, FALSE, upper, lower);
+}
+
+static void
+ahead (const guint8 *in, gsize bytes)
+{
+  for (gsize i = 0; i < bytes; i += 64)
+    __builtin_prefetch (in + i);
 }
 
 /* round (x / 65535) for a product of two samples. */
@@ -586,7 +656,7 @@ load_16 (const guint16 *in, gsize n, gboolean opaque, float *r, float *g, float 
       U c[3] = { red_green & 0xffff, red_green >> 16, blue_alpha & 0xffff };
 
       for (guint k = 0; k < 3; k++)
-        store_whole (out[k] + i, opaque ? c[k] : times (c[k], blue_alpha >> 16));
+        store_whole (out[k] + i, (U)SETTLE ((opaque ? c[k] : times (c[k], blue_alpha >> 16))));
     }
   for (; i < n; i++)
     for (guint c = 0; c < 3; c++)
@@ -858,6 +928,7 @@ const SbHaarKernels SB_ISA_SYMBOL (sb_haar_kernels) = {
   .fence = fence,
   .change = change,
   .last_8 = last_8,
+  .ahead = ahead,
   .load_8 = load_8,
   .load_16 = load_16,
   .luma = luma,

@@ -42,8 +42,12 @@ typedef struct
   /* Threshold and gain over n coefficients in place. */
   void (*change) (float *c, gsize n, float threshold, float gain, gboolean hard);
 
-  /* The last inverse of an edit, to opaque pixels of 8 bits: bands[c] has a, h, v, d of R, G, B. */
-  void (*last_8) (const float *const bands[3][4], gsize n, guint8 *upper, guint8 *lower);
+  /* The last inverse of an edit, to opaque pixels of 8 bits: bands[c] has a, h, v, d of R, G, B.
+   * stream: past the caches where both rows are aligned to 64 bytes. */
+  void (*last_8) (const float *const bands[3][4], gsize n, gboolean stream, guint8 *upper,
+                  guint8 *lower);
+  /* Calls for bytes that will be read soon. */
+  void (*ahead) (const guint8 *in, gsize bytes);
 
   /* n pixels of a row as three rows of floats, at 16 bits, premultiplied with round (c * a / 65535)
    * unless they are opaque or `work`, which has them so already. */
