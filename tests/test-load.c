@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-color.h"
 #include "sb-error.h"
 #include "sb-image.h"
 
@@ -588,6 +589,28 @@ check_picture (SbImage *image, char **row)
           g_error ("corner %u is %" G_GINT64_MODIFIER "x, want %s", i,
                    pixel (image, i % 2 == 0 ? 0 : width - 1, i / 2 == 0 ? 0 : height - 1),
                    corners[i]);
+    }
+  /* On the screen: through the display table, over nothing. */
+  if (!g_str_equal (row[CORNERS_SRGB], "-"))
+    {
+      g_auto (GStrv) corners = g_strsplit (row[CORNERS_SRGB], " ", 4);
+      SbColorTable *table = sb_color_table_new (sb_image_get_profile (image));
+      for (guint i = 0; i < 4; i++)
+        {
+          const guint64 v = pixel (image, i % 2 == 0 ? 0 : width - 1, i / 2 == 0 ? 0 : height - 1);
+          const guint64 right = g_ascii_strtoull (corners[i], NULL, 16);
+          guint16 shown[3];
+          for (guint c = 0; c < 3; c++)
+            shown[c] = sb_image_get_depth (image) == 8 ? (guint16)((v >> (24 - 8 * c) & 0xff) * 257)
+                                                       : (guint16)(v >> (48 - 16 * c));
+          if (table != NULL)
+            sb_color_table_apply (table, shown, shown);
+          for (guint c = 0; c < 3; c++)
+            g_assert_cmpint (
+                ABS ((int)(shown[c] / 257.0 + 0.5) - (int)(right >> (24 - 8 * c) & 0xff)), <=,
+                3 + g_ascii_strtoll (row[TOLERANCE], NULL, 10));
+        }
+      sb_color_table_unref (table);
     }
   if (!g_str_equal (row[PROBES], "-"))
     {

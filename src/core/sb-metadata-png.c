@@ -231,6 +231,21 @@ keeps_xmp (const char *tag, gboolean keep_location)
   return TRUE;
 }
 
+/* With what it is in: a list of places says that there were some, though it be empty. */
+static void
+clear_xmp (GExiv2Metadata *metadata, char *tag)
+{
+  gexiv2_metadata_try_clear_tag (metadata, tag, NULL);
+  for (gsize n = strlen (tag); n > 0; n--)
+    if (tag[n - 1] == '[' || tag[n - 1] == '/')
+      {
+        tag[n - 1] = '\0';
+        /* What holds nothing is not found unless it is given something. */
+        gexiv2_metadata_try_set_tag_string (metadata, tag, "-", NULL);
+        gexiv2_metadata_try_clear_tag (metadata, tag, NULL);
+      }
+}
+
 static void
 add_xmp (GPtrArray *chunks, const SbMetadata *from, gboolean keep_location)
 {
@@ -246,7 +261,7 @@ add_xmp (GPtrArray *chunks, const SbMetadata *from, gboolean keep_location)
     if (keeps_xmp (tags[i], keep_location))
       kept++;
     else
-      gexiv2_metadata_try_clear_tag (metadata, tags[i], NULL);
+      clear_xmp (metadata, tags[i]);
   if (kept == 0)
     return;
   g_autofree char *packet = gexiv2_metadata_try_generate_xmp_packet (
