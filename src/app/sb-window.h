@@ -24,7 +24,8 @@ gboolean sb_window_is_empty (SbWindow *self);
 /* Loads a picture into this window; on failure what was open stays, and the reason is shown here,
  * or in `origin`, and this window closed, where it is only there for that picture. */
 void sb_window_load (SbWindow *self, GFile *file, SbWindow *origin);
-/* The open file once more, another page of it. Edits are lost: it asks first where there are any. */
+/* The open file once more, another page of it. Edits are lost: it asks first where there are any.
+ */
 void sb_window_load_page (SbWindow *self, guint page);
 /* Animates as soon as there is a picture. */
 void sb_window_animate (SbWindow *self);
