@@ -115,6 +115,7 @@ typedef struct
 
   guint64 measured_id; /* of the state measured, or given up; 0: none */
   SbHaarBand measured_band;
+  SbSubbandMeasures last; /* its choice says levels 0: there are none of what is set */
   /* What an edit of bands works on was measured of these edits, and this channel. */
   SbEditList *before;
   SbHaarChannel before_channel;
@@ -223,6 +224,8 @@ void sb_work_show_failed (SbWork *work, const SbEngineBox *box, const GError *er
 
 /* The engine has forgotten the transform, being another, or with another picture. */
 void sb_work_bands_lost (SbWork *work);
+/* The worker ends: nobody is left without an answer. */
+void sb_work_bands_quit (SbWork *work);
 void sb_work_bands_clear (SbWork *work);
 /* The engine makes the transform that is wanted: it can be shown and measured. */
 gboolean sb_work_bands_ready (const SbWork *work);

@@ -659,7 +659,7 @@ sb_work_render_thread (gpointer data)
   const SbReadRequest read = work->read;
   work->load = (SbLoadRequest){ NULL, NULL };
   work->read = (SbReadRequest){ 0 };
-  sb_work_bands_clear (work);
+  sb_work_bands_quit (work);
   g_mutex_unlock (&work->mutex);
   if (load.job != NULL)
     sb_load_job_done (work, load.job, 0, sb_work_cancelled ());

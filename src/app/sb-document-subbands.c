@@ -32,6 +32,7 @@ sb_work_bands_lost (SbWork *work)
   work->bands.set.levels = 0;
   work->bands.failed = FALSE;
   work->bands.measured_id = 0;
+  work->bands.last.choice.levels = 0;
   forget_before (&work->bands);
 }
 
@@ -42,13 +43,49 @@ request_clear (SbBandsRequest *request)
   g_clear_object (&request->task);
 }
 
+typedef struct
+{
+  GTask *task;
+  SbHaar *haar;
+  GError *error;
+} Answer;
+
+/* On the main thread, and the task goes there, too: with it perhaps the document. */
+static void
+deliver_answer (SbDocument *document, gpointer data)
+{
+  Answer *answer = data;
+
+  if (answer->haar != NULL)
+    g_task_return_pointer (answer->task, answer->haar, (GDestroyNotify)sb_haar_unref);
+  else
+    g_task_return_error (answer->task, answer->error);
+  g_object_unref (answer->task);
+  g_free (answer);
+}
+
+/* Ends a request with one of both. */
+static void
+answer (SbWork *work, SbBandsRequest *request, SbHaar *haar, GError *error)
+{
+  Answer *given = g_new (Answer, 1);
+
+  *given = (Answer){ g_steal_pointer (&request->task), haar, error };
+  request_clear (request);
+  sb_work_post (work, deliver_answer, given);
+}
+
+void
+sb_work_bands_quit (SbWork *work)
+{
+  if (work->bands.request.task != NULL)
+    answer (work, &work->bands.request, NULL, sb_work_cancelled ());
+}
+
 void
 sb_work_bands_clear (SbWork *work)
 {
   forget_before (&work->bands);
-  if (work->bands.request.task != NULL)
-    g_task_return_error (work->bands.request.task, sb_work_cancelled ());
-  request_clear (&work->bands.request);
 }
 
 /* What the engine has is not what is wanted. */
@@ -117,42 +154,36 @@ sb_work_bands_set (SbWork *work, GError **error)
   work->bands.set = choice; /* what failed is not tried again until something changes */
   work->bands.failed = !set;
   work->bands.measured_id = 0;
+  work->bands.last.choice.levels = 0;
   return TRUE;
 }
 
 gboolean
 sb_work_bands_read (SbWork *work, GError **error)
 {
-  SbBandsRequest *request = &work->bands.request;
+  SbBandsRequest request = work->bands.request;
   GError *failed = NULL;
   SbHaar *haar = NULL;
 
-  if (request->task == NULL || work->box == NULL)
+  if (request.task == NULL || work->box == NULL)
     return FALSE;
-  if (request->generation == work->generation)
+  work->bands.request = (SbBandsRequest){ 0 };
+  if (request.generation == work->generation)
     {
       g_mutex_unlock (&work->mutex);
-      haar = sb_engine_read_subbands (work->box->engine, request->edits, request->n_fixed,
-                                      &request->choice, NULL, &failed);
+      haar = sb_engine_read_subbands (work->box->engine, request.edits, request.n_fixed,
+                                      &request.choice, NULL, &failed);
       g_mutex_lock (&work->mutex);
     }
   else
     failed = sb_work_cancelled (); /* another picture is open by now */
-  if (failed != NULL && sb_work_must_leave (failed))
+  if (failed != NULL && sb_work_must_leave (failed) && work->bands.request.task == NULL)
     {
-      g_propagate_error (error, failed); /* and once more elsewhere */
-      return TRUE;
+      work->bands.request = request; /* once more, elsewhere */
+      g_propagate_error (error, failed);
     }
-
-  SbBandsRequest done = *request;
-  *request = (SbBandsRequest){ 0 };
-  g_mutex_unlock (&work->mutex);
-  if (haar != NULL)
-    g_task_return_pointer (done.task, haar, (GDestroyNotify)sb_haar_unref);
   else
-    g_task_return_error (done.task, failed);
-  request_clear (&done);
-  g_mutex_lock (&work->mutex);
+    answer (work, &request, haar, failed);
   return TRUE;
 }
 
@@ -218,6 +249,47 @@ deliver_measures (SbDocument *document, gpointer data)
     sb_document_measured (document, &measured->measures);
 }
 
+/* Hands them to the document. With the mutex. */
+static void
+post_measures (SbWork *work, const SbSubbandMeasures *measures)
+{
+  Measured *measured = g_new (Measured, 1);
+
+  *measured = (Measured){ *measures, work->generation };
+  sb_work_post (work, deliver_measures, measured);
+}
+
+/* All but the selected band. Without the mutex: `work` is only read where nobody else writes. */
+static gboolean
+measure_rest (SbWork *work, const SbEditList *edits, guint n_fixed, SbSubbandMeasures *measures,
+              gboolean noise_known, GCancellable *cancellable, GError **error)
+{
+  SbEngine *engine = work->box->engine;
+  const guint n_before = find_bands (edits, n_fixed);
+  const SbEdit *last = edits->n_edits > 0 ? &edits->edits[edits->n_edits - 1] : NULL;
+
+  measures->has_edit = last != NULL && last->kind == SB_EDIT_BANDS && !sb_edit_is_identity (last);
+  if (!sb_engine_summarize_subbands (engine, &measures->summary, cancellable, error)
+      || (measures->has_edit
+          && !sb_engine_measure_edit (engine, &measures->edit, cancellable, error)))
+    return FALSE;
+  if (noise_known)
+    return TRUE;
+  if (n_before < edits->n_edits)
+    {
+      g_autoptr (SbEditList) before = sb_edit_list_new (edits->edits, n_before);
+
+      return measure_before (work, before, MIN (n_fixed, n_before), measures, cancellable, error);
+    }
+  /* The result is what such an edit would work on. */
+  SbHaarStatistics statistics;
+  if (!sb_engine_measure_band (engine, finest, &statistics, cancellable, error))
+    return FALSE;
+  suggest (&statistics, measures->summary.noise, measures->choice.channel, measures->depth,
+           &measures->noise, &measures->suggested);
+  return TRUE;
+}
+
 gboolean
 sb_work_bands_measure (SbWork *work, GError **error)
 {
@@ -225,69 +297,52 @@ sb_work_bands_measure (SbWork *work, GError **error)
 
   if (!is_to_be_measured (work))
     return FALSE;
-  SbEngine *engine = work->box->engine;
-  Measured *measured = g_new0 (Measured, 1);
-  SbSubbandMeasures *measures = &measured->measures;
   const guint64 id = work->exact_id;
+  const SbHaarBand band = bands->band;
   g_autoptr (SbEditList) edits = sb_edit_list_ref (work->exact_edits);
   const guint n_fixed = MIN (work->wanted.n_fixed, edits->n_edits);
-  const guint n_before = find_bands (edits, n_fixed);
-  g_autoptr (SbEditList) before = sb_edit_list_new (edits->edits, n_before);
-  const SbEdit *last = edits->n_edits > 0 ? &edits->edits[edits->n_edits - 1] : NULL;
+  g_autoptr (SbEditList) before = sb_edit_list_new (edits->edits, find_bands (edits, n_fixed));
   g_autoptr (GCancellable) cancellable = work->cancellable = g_cancellable_new ();
+  const gboolean noise_known = bands->before != NULL && bands->before_channel == bands->set.channel
+                               && sb_edit_list_equal (bands->before, before);
+  SbSubbandMeasures measures = bands->last;
+  const gboolean had = measures.choice.levels > 0;
 
-  measured->generation = work->generation;
-  measures->choice = bands->set;
-  measures->band = bands->band;
-  measures->depth = sb_image_get_depth (work->original);
-  const gboolean known = bands->before != NULL && bands->before_channel == measures->choice.channel
-                         && sb_edit_list_equal (bands->before, before);
-  measures->noise = bands->noise;
-  measures->suggested = bands->suggested;
+  measures.choice = bands->set;
+  measures.band = band;
+  measures.depth = sb_image_get_depth (work->original);
+  measures.noise = bands->noise;
+  measures.suggested = bands->suggested;
   g_mutex_unlock (&work->mutex);
-
   gboolean done
-      = sb_engine_measure_band (engine, measures->band, &measures->statistics, cancellable, error)
-        && sb_engine_summarize_subbands (engine, &measures->summary, cancellable, error);
-  if (done && last != NULL && last->kind == SB_EDIT_BANDS && !sb_edit_is_identity (last))
-    {
-      measures->has_edit = TRUE;
-      done = sb_engine_measure_edit (engine, &measures->edit, cancellable, error);
-    }
-  if (done && !known && n_before == edits->n_edits)
-    {
-      /* The result is what such an edit would work on. */
-      SbHaarStatistics statistics;
-
-      done = sb_engine_measure_band (engine, finest, &statistics, cancellable, error);
-      if (done)
-        suggest (&statistics, measures->summary.noise, measures->choice.channel, measures->depth,
-                 &measures->noise, &measures->suggested);
-    }
-  else if (done && !known)
-    done = measure_before (work, before, MIN (n_fixed, n_before), measures, cancellable, error);
-
+      = sb_engine_measure_band (work->box->engine, band, &measures.statistics, cancellable, error);
   g_mutex_lock (&work->mutex);
+
+  if (done && bands->measured_id != id)
+    {
+      /* The band first, as that is quick; the rest is still that of the state before. */
+      if (had)
+        post_measures (work, &measures);
+      g_mutex_unlock (&work->mutex);
+      done = measure_rest (work, edits, n_fixed, &measures, noise_known, cancellable, error);
+      g_mutex_lock (&work->mutex);
+    }
   work->cancellable = NULL;
   if (!done && g_cancellable_is_cancelled (cancellable))
-    {
-      /* For newer work; afterwards it is measured anew. */
-      g_free (measured);
-      return TRUE;
-    }
+    return TRUE; /* for newer work; afterwards it is measured anew */
+
   bands->measured_id = id;
-  bands->measured_band = measures->band;
+  bands->measured_band = band;
   if (done)
     {
+      bands->last = measures;
       forget_before (bands);
       bands->before = sb_edit_list_ref (before);
-      bands->before_channel = measures->choice.channel;
-      bands->noise = measures->noise;
-      bands->suggested = measures->suggested;
-      sb_work_post (work, deliver_measures, measured);
+      bands->before_channel = measures.choice.channel;
+      bands->noise = measures.noise;
+      bands->suggested = measures.suggested;
+      post_measures (work, &measures);
     }
-  else
-    g_free (measured);
   sb_work_update (work);
   return TRUE;
 }
