@@ -193,7 +193,7 @@ preset_cb (GSimpleAction *action, GVariant *name, gpointer user_data)
       edit.values[SB_BANDS_GAIN_A] = 0;
       for (guint level = 1; level <= 3; level++)
         edit.values[SB_BANDS_GAIN + level - 1] = 4;
-      for (guint level = 4; level <= SB_BANDS_MAX_LEVELS; level++)
+      for (guint level = 4; level <= sb_subband_model_get_choice (self->model).levels; level++)
         edit.values[SB_BANDS_GAIN + level - 1] = 0;
     }
   else

@@ -492,6 +492,16 @@ drag_end_cb (SbSubbandPanel *self)
 
 /* --- The panel -------------------------------------------------------------------------------- */
 
+/* Every step of the animation tells of the edits, and moves nothing here. */
+static void
+edits_changed_cb (SbSubbandPanel *self)
+{
+  const SbEdit *edit = sb_document_get_edit (self->document, SB_EDIT_BANDS);
+
+  if (edit == NULL ? self->on : !self->on || !sb_edit_equal (edit, &self->edit))
+    sb_subband_edit_reload (self);
+}
+
 static void
 picture_changed_cb (SbSubbandPanel *self)
 {
@@ -658,8 +668,7 @@ sb_subband_panel_set_model (SbSubbandPanel *self, SbSubbandModel *model)
 
   g_set_object (&self->document, sb_subband_model_get_document (model));
   g_signal_connect_swapped (model, "changed", G_CALLBACK (model_changed_cb), self);
-  g_signal_connect_swapped (self->document, "edits-changed", G_CALLBACK (sb_subband_edit_reload),
-                            self);
+  g_signal_connect_swapped (self->document, "edits-changed", G_CALLBACK (edits_changed_cb), self);
   g_signal_connect_swapped (self->document, "picture-changed", G_CALLBACK (picture_changed_cb),
                             self);
   g_signal_connect_swapped (self->document, "measured", G_CALLBACK (measured_cb), self);

@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from harness import (CLI, GLib, Softbox, cli, click, content, equal, main, move, park, picture, press,
-                     read_png, screen, test, view, wait, xdotool)
+from harness import (CLI, cli, click, content, equal, GLib, main, move, park, Picture, picture, press,
+                     read_png, screen, Softbox, test, view, wait, xdotool)
 
 import numpy
 import pywt
@@ -349,6 +349,60 @@ def read_blurred():
     if not os.path.exists("blurred.png"):
         cli("in.png", "blur:radius=2", "blurred.png")
     return read_png("blurred.png")
+
+
+@test
+def presets_and_levels():
+    # Noise all over, on a slope with an edge.
+    noise = numpy.random.default_rng(37).normal(0, 5, (151, 203, 3))
+    x = numpy.arange(203)[None, :, None]
+    rgb = numpy.clip(60 + x / 3 + 60 * (x > 120) + noise, 0, 255).astype(numpy.uint8)
+    source = Picture(203, 151, 3, 8, [row.tobytes() for row in rgb])
+    with Softbox(source.save("in.png")) as program:
+        show(program)
+
+        def choose(preset):
+            program.widget("button", "Presets").act()
+            item = wait(preset, lambda: next((n for n in program.top.walk() if n.title() == preset), None))
+            item.act()
+        n = [0]
+
+        def check(text):
+            program.wait_edits(text)
+            n[0] += 1
+            path = "%d.png" % n[0]
+            program.export(os.path.abspath(path))
+            program.wait_export(path)
+            assert content(path) == cli("in.png", text, "expected-" + path), text
+        choose("Squares of 4 px")
+        check("bands:gain1=0,gain2=0")
+        # Squares they are: all of one colour.
+        rgb = numpy.frombuffer(b"".join(read_png("1.png").rows), numpy.uint8).reshape(151, 203, 3)
+        assert (rgb[4:8, 8:12] == rgb[4, 8]).all()
+        choose("Sharpen")
+        check("bands:gain1=1.5,gain2=1.75,gain3=1.25")
+        choose("Edges only")
+        check("bands:gainA=0,gain1=4,gain2=4,gain3=4,gain4=0,gain5=0")
+        program.activate("undo")
+        program.wait_edits("bands:gain1=1.5,gain2=1.75,gain3=1.25")
+
+        # The threshold that suits the noise of what the edit works on: not that of its result.
+        def suggested():
+            label = program.top.find("label", re.compile("^Suggested: "))
+            return label and label.title()
+        before = wait("a suggestion", suggested)
+        choose("Denoise")
+        wait("a threshold", lambda: re.fullmatch(r"bands:threshold=[\d.]+", program.edits()))
+        threshold = float(program.edits().split("=")[1])
+        d1 = transform(samples(source), 1)["D", 1]
+        noise = numpy.median(numpy.abs(d1)) / 0.6745
+        rest = d1.var() - noise**2
+        most = noise * numpy.sqrt(2 * numpy.log(d1.size))
+        expected = min(noise**2 / numpy.sqrt(rest), most) if rest > 0 else most
+        assert abs(threshold - expected / 2) <= 1 / 16, (threshold, expected / 2)
+        program.wait_idle()
+        equal(wait("the suggestion", suggested), before, "suggestion while it is used")
+        check(program.edits())
 
 
 @test
