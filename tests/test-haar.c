@@ -282,7 +282,7 @@ sweep (guint rounds, guint max_width, guint max_height)
           = { (SbHaarChannel)g_rand_int_range (rand, 0, SB_N_HAAR_CHANNELS),
               (guint)g_rand_int_range (rand, 1, (gint32)sb_haar_max_levels (width, height) + 1) };
 
-      if (!check (image, &choice, (guint)g_rand_int_range (rand, 1, 4)) || !sb_test_in_share ())
+      if (sb_test_in_share () && !check (image, &choice, (guint)g_rand_int_range (rand, 1, 4)))
         return;
     }
 }
