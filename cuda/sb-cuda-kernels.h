@@ -108,7 +108,9 @@ extern "C"
   typedef struct
   {
     int width, height;
-    double zoom, x, y;
+    double zoom, inverse, x, y;
+    int left, top, right, bottom; /* outputs whose centres lie in the picture */
+    int level; /* of the pyramid, whose pixels are weighed; where zoom is 1 or more none is */
     int checker_size;
     uint8_t ground[4], checker[2][4];
   } SbCudaView;
@@ -122,8 +124,7 @@ extern "C"
 
   /* color NULL: as they are. */
   cudaError_t sb_cuda_show (const SbCudaPicture *source, int opaque, const SbCudaColor *color,
-                            const SbCudaView *view, void *rgba, size_t stride,
-                            cudaStream_t stream);
+                            const SbCudaView *view, void *rgba, size_t stride, cudaStream_t stream);
 
   /* trap.cu, in the module for tests only. */
   cudaError_t sb_cuda_trap (cudaStream_t stream);

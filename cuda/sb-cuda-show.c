@@ -8,18 +8,56 @@
 
 #include <cuda_gl_interop.h>
 #include <glib/gi18n-lib.h>
+#include <math.h>
 #include <string.h>
 
+/* The level that every backend's show starts from, as on the CPU: the largest whose pixels are not
+ * coarser than the device's, and none beyond the first one that is as small as this. */
+#define SMALLEST_SIDE 32
+
+static int
+level_of (const SbView *view, guint side)
+{
+  int level = 0, coarsest = 0;
+
+  while ((((guint64)side + (1u << coarsest) - 1) >> coarsest) > SMALLEST_SIDE)
+    coarsest++;
+  if (coarsest > 0)
+    coarsest = MAX (coarsest, 2);
+  while (level < coarsest && ldexp (1.0, -level - 1) >= view->zoom)
+    level++;
+  return level;
+}
+
+/* The outputs *start .. *end - 1 whose centres lie in the picture, as on the CPU. */
+static void
+find_range (double origin, double zoom, int size, guint side, int *start, int *end)
+{
+  const double from = -origin * zoom - 1.5, to = ((double)side - origin) * zoom - 1.5;
+  int i = from <= 0 ? 0 : from >= size ? size : (int)from;
+  while (i < size && origin + (i + 0.5) / zoom < 0)
+    i++;
+  int e = to <= i ? i : to >= size ? size : (int)to;
+  while (e < size && origin + (e + 0.5) / zoom < side)
+    e++;
+  *start = i;
+  *end = e;
+}
+
 static SbCudaView
-convert_view (const SbView *view)
+convert_view (const SbView *view, const SbPicture *picture)
 {
   SbCudaView v = { .width = view->width,
                    .height = view->height,
                    .zoom = view->zoom,
+                   .inverse = 1 / view->zoom,
                    .x = view->x,
                    .y = view->y,
+                   .level = level_of (view, MAX (picture->width, picture->height)),
                    .checker_size = (int)view->checker_size };
 
+  find_range (view->x, view->zoom, view->width, picture->width, &v.left, &v.right);
+  find_range (view->y, view->zoom, view->height, picture->height, &v.top, &v.bottom);
   memcpy (v.ground, view->ground, 3);
   for (int i = 0; i < 2; i++)
     memcpy (v.checker[i], view->checker[i], 3);
@@ -49,7 +87,7 @@ sb_cuda_load_color (SbBackend *self, const SbColorTable *table, SbCudaBuffer *bu
 static gboolean
 launch (SbBackend *self, const SbView *view, void *rgba, gsize stride, GError **error)
 {
-  const SbCudaView v = convert_view (view);
+  const SbCudaView v = convert_view (view, &self->picture);
   const SbCudaPicture source = view->what == SB_SHOW_ORIGINAL
                                    ? sb_cuda_picture (self, &self->original, self->picture.depth)
                                    : sb_cuda_front (self);
@@ -59,10 +97,10 @@ launch (SbBackend *self, const SbView *view, void *rgba, gsize stride, GError **
   return sb_cuda_begin_timing (self, SB_CUDA_DISPLAY, error)
          && (view->what == SB_SHOW_SUBBANDS
                  ? sb_cuda_subbands_show (self, view, &v, rgba, stride, error)
-                 : sb_cuda_check (self,
-                                  sb_cuda_show (&source, self->opaque, color, &v, rgba, stride,
-                                                self->display),
-                                  "show", error))
+                 : sb_cuda_check (
+                     self,
+                     sb_cuda_show (&source, self->opaque, color, &v, rgba, stride, self->display),
+                     "show", error))
          && sb_cuda_end_timing (self, SB_CUDA_DISPLAY, error)
          && sb_cuda_check (self, cudaEventRecord (self->shown, self->display), "show", error);
 }
