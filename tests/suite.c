@@ -915,6 +915,92 @@ test_subbands (void)
     }
 }
 
+/* A PREVIEW renews the levels above its own, inside its region; the finer ones stay those of the
+ * last EXACT result, and an EXACT render ends it. */
+static void
+test_subbands_preview (void)
+{
+  const guint32 seed = sb_test_seed ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (SbEngine) engine = open_engine (2);
+
+  for (guint i = 0; i < 60 && !sb_engine_is_immediate (engine); i++)
+    {
+      const guint width = (guint)g_rand_int_range (rand, 60, 150);
+      const guint height = (guint)g_rand_int_range (rand, 60, 120);
+      const guint depth = i % 2 == 0 ? 8 : 16, level = i % 3;
+      g_autoptr (SbImage) image
+          = sb_fill_image (width, height, i % 4 < 2 ? SB_FILL_RAMP : SB_FILL_NOISE, 9, depth, rand);
+      const SbEdit edits[2] = { sb_test_blur (1, 1, FALSE), sb_test_blur (20, 2, FALSE) };
+      g_autoptr (SbEditList) first = sb_edit_list_new (edits, 1);
+      g_autoptr (SbEditList) second = sb_edit_list_new (edits + 1, 1);
+      const SbHaarChoice choice = { (SbHaarChannel)(i % SB_N_HAAR_CHANNELS), 5 };
+      const SbRect rect = { 32, 32, 28, 28 };
+      const gboolean part = g_rand_boolean (rand);
+      g_autoptr (GError) error = NULL;
+
+      load (engine, image);
+      g_assert_true (sb_engine_set_subbands (engine, &choice, NULL, &error));
+      render (engine, first, 0);
+      g_autoptr (SbImage) folded = sb_reference_fold (image, first, depth, &srgb);
+      g_autoptr (SbHaar) exact = sb_haar_new (folded, &choice, NULL);
+      g_assert_true (sb_engine_render (
+          engine, second, 0, (SbQuality){ FALSE, level, part ? &rect : NULL }, NULL, &error));
+      g_assert_no_error (error);
+
+      /* The level as it is shown, pixel by pixel. */
+      const guint columns = sb_haar_side (width, level), rows = sb_haar_side (height, level);
+      g_autoptr (SbImage) shown = sb_image_new (columns, rows, depth, NULL);
+      for (guint y = 0; y < rows; y++)
+        for (guint x = 0; x < columns; x++)
+          {
+            guint16 rgba[4];
+
+            g_assert_true (sb_engine_pick (engine, SB_SHOW_RESULT, (int)(x << level),
+                                           (int)(y << level), rgba));
+            for (guint c = 0; c < 4; c++)
+              if (depth == 8)
+                sb_image_writable (shown)[4 * ((gsize)y * columns + x) + c]
+                    = (guint8)(rgba[c] / 257);
+              else
+                ((guint16 *)(void *)sb_image_writable (shown))[4 * ((gsize)y * columns + x) + c]
+                    = rgba[c];
+          }
+      const SbHaarChoice reduced = { choice.channel, choice.levels - level };
+      g_autoptr (SbHaar) preview = sb_haar_new (shown, &reduced, NULL);
+      for (guint n = 0; n < sb_haar_n_bands (choice.levels); n++)
+        {
+          const SbHaarBand band = sb_haar_nth_band (choice.levels, n);
+          const gboolean renewed = band.level > level;
+          const SbHaarBand of = { renewed ? band.level - level : band.level, band.orientation };
+          guint n_columns, n_rows;
+          const float *values
+              = sb_haar_get_band (renewed ? preview : exact, of, &n_columns, &n_rows);
+
+          for (guint y = 0; y < n_rows; y++)
+            for (guint x = 0; x < n_columns; x++)
+              {
+                const int unit = 1 << band.level;
+                const int left = (int)x * unit, top = (int)y * unit;
+                float value;
+
+                /* Outside the region what is picked is not of the level. */
+                if (renewed && part
+                    && (left < rect.x || top < rect.y || left + unit > rect.x + rect.width
+                        || top + unit > rect.y + rect.height))
+                  continue;
+                g_assert_true (sb_engine_pick_coefficient (engine, band, x, y, &value));
+                g_assert_cmpfloat (value, ==, values[(gsize)y * n_columns + x]);
+              }
+        }
+
+      render (engine, second, 0);
+      g_autoptr (SbImage) after = sb_reference_fold (image, second, depth, &srgb);
+      if (!check_subbands (engine, after, &choice, rand))
+        return;
+    }
+}
+
 /* Levels, channels and bands that there are not. */
 static void
 test_subbands_refused (void)
@@ -1067,6 +1153,7 @@ sb_suite_add (const char *prefix, SbDevice device)
   add (prefix, "bands", test_bands);
   add (prefix, "read-subbands", test_read_subbands);
   add (prefix, "subbands", test_subbands);
+  add (prefix, "subbands-preview", test_subbands_preview);
   add (prefix, "subbands-refused", test_subbands_refused);
   add (prefix, "measure-edit", test_measure_edit);
   add (prefix, "subbands-on-host", test_on_host);
