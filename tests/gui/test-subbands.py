@@ -197,6 +197,15 @@ def a_band_is_selected_and_changed():
         value = transform(samples(source), 5)["D", 1][50, 40]
         text = "cD1  level 1  (40, 50)  %.5g, orthonormal %.5g  area 2 × 2 at 80, 100" % (value / 2, value)
         program.widget("label", text)
+        # And on the photo: a white line with a dark one around it, wide enough to be seen.
+        left, top, width, height = program.rectangle(program.canvas)
+        x, y = left + (width - 390) // 2 + 80, top + (height - 297) // 2 + 100
+        wait("the outline", lambda: screen((x - 4, y - 4, 10, 1)) == b"\xff" * 30
+             and screen((x + 5, y - 4, 1, 10)) == b"\xff" * 30)
+        # The other way round: the coefficient of a pixel, in the selected band.
+        move((x + 1, y + 1))
+        i, j = on_screen(program, canvas, where["H", 1], size, 40, 50)
+        wait("the outline of the coefficient", lambda: screen((i - 4, j - 4, 9, 1)) == b"\xff" * 27)
         park()
 
         # Bare arrows go on from there, and back.
