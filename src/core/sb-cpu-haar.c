@@ -379,13 +379,14 @@ check_band (gsize item, guint thread, gpointer data)
       const gsize y = (item << check->levels) + j;
       const float *row = a.values + j * a.stride;
 
-      sb_haar_samples (source->pixels + y * source->stride, source->width,
-                       source->format == SB_PIXELS_8 ? 8 : 16, set->choice.channel, samples);
-      for (guint i = 0; i < source->width; i++)
-        {
-          const double off = fabs ((double)row[i] - samples[i]);
-          error = off > error ? off : error;
-        }
+      const guint8 *in = source->pixels + y * source->stride;
+
+      if (source->format == SB_PIXELS_8)
+        check->kernels->samples_8 (in, source->width, set->choice.channel, samples);
+      else
+        check->kernels->samples_16 ((const guint16 *)(const void *)in, source->width,
+                                    set->choice.channel, samples);
+      error = MAX (error, (double)check->kernels->distance (row, samples, source->width));
     }
   check->errors[item] = error;
 }

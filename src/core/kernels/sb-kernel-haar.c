@@ -833,6 +833,67 @@ sums (const float *const *rows, gsize n_rows, gsize n, float *restrict sum)
       sum[i] += rows[k][i];
 }
 
+/* --- Comparing ------------------------------------------------------------------------------- */
+
+INLINE void
+channel_8 (const guint8 *in, gsize n, guint channel, float *out)
+{
+  gsize i = 0;
+
+  for (; i + WIDTH <= n; i += WIDTH)
+    store (out + i, __builtin_convertvector(samples_8 (load_pixels (in + 4 * i), channel), F));
+  for (; i < n; i++)
+    out[i] = (float)(channel == 0   ? sb_haar_lightness (in[4 * i], in[4 * i + 1], in[4 * i + 2])
+                     : channel == 1 ? sb_haar_luma (in[4 * i], in[4 * i + 1], in[4 * i + 2])
+                                    : in[4 * i + (channel >= 2 ? channel - 2 : 0)]);
+}
+
+static void
+take_8 (const guint8 *in, gsize n, guint channel, float *out)
+{
+  switch (channel)
+    {
+    case 0:
+      channel_8 (in, n, 0, out);
+      break;
+    case 1:
+      channel_8 (in, n, 1, out);
+      break;
+    case 2:
+      channel_8 (in, n, 2, out);
+      break;
+    case 3:
+      channel_8 (in, n, 3, out);
+      break;
+    case 4:
+      channel_8 (in, n, 4, out);
+      break;
+    default:
+      channel_8 (in, n, 5, out);
+      break;
+    }
+}
+
+static float
+distance (const float *a, const float *b, gsize n)
+{
+  const I size = (I){ 0 } + G_MAXINT32;
+  F most = { 0 };
+  float result = 0;
+  gsize i = 0;
+
+  for (; i + WIDTH <= n; i += WIDTH)
+    most = higher (most, (F)((I)(load (a + i) - load (b + i)) & size));
+  for (guint k = 0; k < WIDTH; k++)
+    result = most[k] > result ? most[k] : result;
+  for (; i < n; i++)
+    {
+      const float off = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
+      result = off > result ? off : result;
+    }
+  return result;
+}
+
 /* --- Measures -------------------------------------------------------------------------------- */
 
 typedef double D __attribute__ ((vector_size (8 * SB_HAAR_LANES)));
@@ -937,6 +998,9 @@ const SbHaarKernels SB_ISA_SYMBOL (sb_haar_kernels) = {
   .round_8 = round_8,
   .extremes = extremes,
   .sums = sums,
+  .samples_8 = take_8,
+  .samples_16 = take_16,
+  .distance = distance,
   .moments = moments,
   .nearest = nearest,
 };

@@ -70,6 +70,11 @@ typedef struct
   /* Likewise the sums. */
   void (*sums) (const float *const *rows, gsize n_rows, gsize n, float *sum);
 
+  /* The samples of a channel of n pixels. */
+  void (*samples_8) (const guint8 *in, gsize n, guint channel, float *out);
+  void (*samples_16) (const guint16 *in, gsize n, guint channel, float *out);
+  /* The largest |a - b|. */
+  float (*distance) (const float *a, const float *b, gsize n);
   /* Adds n coefficients of a row. */
   void (*moments) (const float *c, gsize n, float scale, double centre, SbHaarMoments *moments);
   /* floor (x + 1/2) of x = scale * c, below 2^30, for n coefficients. */
