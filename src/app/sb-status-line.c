@@ -15,7 +15,7 @@ struct _SbStatusLine
   SbDocument *document;
   SbCanvas *canvas;
   double x, y;   /* the picture's point under the pointer */
-  char *text;    /* in place of that, or NULL */
+  char *text;    /* after that, or NULL */
   guint busy_id; /* work that takes long is named */
   guint figures_id;
   gboolean slow;
@@ -88,10 +88,14 @@ follow_point (SbStatusLine *self)
         text = g_strdup_printf (_ ("x %d  y %d  #%02x%02x%02x  %.0f %% opaque"), (int)self->x,
                                 (int)self->y, red, green, blue, rgba[3] * 100.0 / G_MAXUINT16);
     }
-  if (self->text != NULL)
-    gtk_label_set_text (self->point, self->text);
+  if (self->text != NULL && text != NULL)
+    {
+      g_autofree char *both = g_strconcat (text, "   ", self->text, NULL);
+
+      gtk_label_set_text (self->point, both);
+    }
   else
-    gtk_label_set_text (self->point, text == NULL ? "" : text);
+    gtk_label_set_text (self->point, self->text != NULL ? self->text : text == NULL ? "" : text);
 }
 
 static void

@@ -15,7 +15,7 @@ void sb_status_line_set_document (SbStatusLine *self, SbDocument *document);
 void sb_status_line_set_canvas (SbStatusLine *self, SbCanvas *canvas);
 /* Leaves out the device's name, which the popover says too. */
 void sb_status_line_set_narrow (SbStatusLine *self, gboolean narrow);
-/* What is shown in place of the point under the pointer; "": the point again. */
+/* What is shown after the point under the pointer; "": nothing. */
 void sb_status_line_set_text (SbStatusLine *self, const char *text);
 
 G_END_DECLS

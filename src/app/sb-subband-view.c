@@ -129,8 +129,7 @@ describe_pointed (SbSubbandView *self)
 static void
 tell_pointed (SbSubbandView *self)
 {
-  g_autofree char *text
-      = self->has_pointed && self->on_mosaic && is_shown (self) ? describe_pointed (self) : NULL;
+  g_autofree char *text = self->has_pointed && is_shown (self) ? describe_pointed (self) : NULL;
 
   g_signal_emit (self, signals[POINTED], 0, text != NULL ? text : "");
 }
@@ -141,7 +140,6 @@ mosaic_pointed (SbSubbandView *self, double x, double y)
   self->has_pointed
       = is_shown (self) && x >= 0
         && sb_subband_map_hit (sb_subband_model_get_map (self->model), x, y, &self->pointed);
-  self->on_mosaic = TRUE;
   tell_pointed (self);
   queue_overlays (self);
 }
@@ -155,16 +153,18 @@ photo_pointed (SbSubbandView *self, double x, double y)
       = is_shown (self) && x >= 0
         && sb_subband_map_cover (sb_subband_model_get_map (self->model),
                                  sb_subband_model_get_selected (self->model), x, y, &self->pointed);
-  self->on_mosaic = FALSE;
   if (had || self->has_pointed)
-    queue_overlays (self);
+    {
+      tell_pointed (self);
+      queue_overlays (self);
+    }
 }
 
 /* The value under a resting pointer changes with the picture. */
 static void
 shown_cb (SbSubbandView *self)
 {
-  if (self->has_pointed && self->on_mosaic)
+  if (self->has_pointed)
     tell_pointed (self);
 }
 
@@ -254,7 +254,11 @@ changed_cb (SbSubbandView *self)
   if (selected != self->selected || another)
     self->frame = selected;
   self->selected = selected;
-  self->has_pointed = FALSE;
+  if (self->has_pointed)
+    {
+      self->has_pointed = FALSE;
+      tell_pointed (self);
+    }
   sb_canvas_set_subbands (self->canvas, map->columns, map->rows,
                           sb_subband_model_get_look (self->model));
   if (another)

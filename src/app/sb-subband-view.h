@@ -12,7 +12,7 @@ G_BEGIN_DECLS
  * bare arrows select a band.
  *
  * Property "linked" b (writable): pan and zoom of both canvases go together. Signal "pointed" (s):
- * what is under the pointer over the subbands, "" for nothing. */
+ * the coefficient under the pointer, over the subbands or over the photo, "" for none. */
 #define SB_TYPE_SUBBAND_VIEW (sb_subband_view_get_type ())
 G_DECLARE_FINAL_TYPE (SbSubbandView, sb_subband_view, SB, SUBBAND_VIEW, GtkWidget)
 

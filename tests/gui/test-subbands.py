@@ -206,6 +206,9 @@ def a_band_is_selected_and_changed():
         move((x + 1, y + 1))
         i, j = on_screen(program, canvas, where["H", 1], size, 40, 50)
         wait("the outline of the coefficient", lambda: screen((i - 4, j - 4, 9, 1)) == b"\xff" * 27)
+        value = transform(samples(source), 5)["H", 1][50, 40]
+        text = "cH1  level 1  (40, 50)  %.5g, orthonormal %.5g  area 2 × 2 at 80, 100" % (value / 2, value)
+        program.widget("label", re.compile(r"^x 81  y 101  #[0-9a-f]{6}   %s$" % re.escape(text)))
         park()
 
         # Bare arrows go on from there, and back.
