@@ -123,9 +123,9 @@ gboolean sb_engine_pick (SbEngine *engine, SbShowWhat what, int x, int y, guint1
 /* --- Subbands -------------------------------------------------------------------------------- */
 
 /* From now on, and with every render, the transform of the result is there to be shown as
- * SB_SHOW_SUBBANDS and measured; NULL ends that. On the CPU a PREVIEW of level L renews the bands
- * of levels above L; the finer ones stay those of the last EXACT result. Worker thread; the serial
- * changes. SB_ERROR_INVALID: more levels than the picture has. */
+ * SB_SHOW_SUBBANDS and measured; NULL ends that, and so does a load. On the CPU a PREVIEW of level L
+ * renews the bands of levels above L; the finer ones stay those of the last EXACT result. Worker
+ * thread; the serial changes. SB_ERROR_INVALID: more levels than the picture has. */
 gboolean sb_engine_set_subbands (SbEngine *engine, const SbHaarChoice *choice,
                                  GCancellable *cancellable, GError **error);
 /* What is set; levels 0: nothing. Any thread. */
@@ -150,7 +150,8 @@ typedef struct
 {
   double kept; /* the part of detail coefficients that are not zero afterwards, of those that are
                   not before */
-  double psnr; /* decibels, of the result against what it starts from, R G B; infinite if equal */
+  double psnr; /* decibels, of the result against what it starts from, R G B at the document's depth;
+                  infinite if equal */
 } SbBandsMeasure;
 
 /* Of the last EXACT render, whose last edit is one of bands. Worker thread. */
