@@ -123,8 +123,8 @@ gboolean sb_engine_pick (SbEngine *engine, SbShowWhat what, int x, int y, guint1
 /* --- Subbands -------------------------------------------------------------------------------- */
 
 /* From now on, and with every render, the transform of the result is there to be shown as
- * SB_SHOW_SUBBANDS and measured; NULL ends that, and so does a load. On the CPU a PREVIEW of level L
- * renews the bands of levels above L; the finer ones stay those of the last EXACT result. Worker
+ * SB_SHOW_SUBBANDS and measured; NULL ends that, and so does a load. On the CPU a PREVIEW of level
+ * L renews the bands of levels above L; the finer ones stay those of the last EXACT result. Worker
  * thread; the serial changes. SB_ERROR_INVALID: more levels than the picture has. */
 gboolean sb_engine_set_subbands (SbEngine *engine, const SbHaarChoice *choice,
                                  GCancellable *cancellable, GError **error);
