@@ -150,8 +150,8 @@ typedef struct
 {
   double kept; /* the part of detail coefficients that are not zero afterwards, of those that are
                   not before */
-  double psnr; /* decibels, of the result against what it starts from, R G B at the document's depth;
-                  infinite if equal */
+  double psnr; /* decibels, of the result against its start, R G B at the document's depth; infinite
+                  if equal */
 } SbBandsMeasure;
 
 /* Of the last EXACT render, whose last edit is one of bands. Worker thread. */
