@@ -14,9 +14,10 @@ struct _SbStatusLine
 
   SbDocument *document;
   SbCanvas *canvas;
-  double x, y;   /* the picture's point under the pointer */
-  char *text;    /* after that, or NULL */
-  guint busy_id; /* work that takes long is named */
+  SbCanvas *zoomed; /* whose zoom is shown */
+  double x, y;      /* the picture's point under the pointer */
+  char *text;       /* after that, or NULL */
+  guint busy_id;    /* work that takes long is named */
   guint figures_id;
   gboolean slow;
   gboolean narrow;
@@ -56,8 +57,8 @@ follow_zoom (SbStatusLine *self)
   g_autofree char *text = NULL;
   g_autofree char *name = NULL;
 
-  if (self->canvas != NULL)
-    percent = 100 * sb_canvas_get_zoom (self->canvas);
+  if (self->zoomed != NULL)
+    percent = 100 * sb_canvas_get_zoom (self->zoomed);
   /* Translators: how large the picture is shown. */
   text = g_strdup_printf (percent < 10 ? _ ("%.1f %%") : _ ("%.0f %%"), percent);
   gtk_label_set_text (self->zoom_label, text);
@@ -219,6 +220,9 @@ sb_status_line_dispose (GObject *object)
   if (self->canvas != NULL)
     g_signal_handlers_disconnect_by_data (self->canvas, self);
   g_clear_object (&self->canvas);
+  if (self->zoomed != NULL)
+    g_signal_handlers_disconnect_by_data (self->zoomed, self);
+  g_clear_object (&self->zoomed);
   for (GtkWidget *child; (child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL;)
     gtk_widget_unparent (child);
 
@@ -300,9 +304,22 @@ sb_status_line_set_canvas (SbStatusLine *self, SbCanvas *canvas)
   g_return_if_fail (self->canvas == NULL);
 
   self->canvas = g_object_ref (canvas);
-  g_signal_connect_swapped (canvas, "notify::zoom", G_CALLBACK (follow_zoom), self);
   g_signal_connect_swapped (canvas, "notify::rung", G_CALLBACK (follow_device), self);
   g_signal_connect_swapped (canvas, "pointer-moved", G_CALLBACK (pointer_moved_cb), self);
+  sb_status_line_set_zoomed (self, canvas);
+}
+
+void
+sb_status_line_set_zoomed (SbStatusLine *self, SbCanvas *canvas)
+{
+  g_return_if_fail (SB_IS_STATUS_LINE (self) && SB_IS_CANVAS (canvas));
+
+  if (self->zoomed == canvas)
+    return;
+  if (self->zoomed != NULL)
+    g_signal_handlers_disconnect_by_func (self->zoomed, follow_zoom, self);
+  g_set_object (&self->zoomed, canvas);
+  g_signal_connect_swapped (canvas, "notify::zoom", G_CALLBACK (follow_zoom), self);
   follow_zoom (self);
 }
 

@@ -15,6 +15,8 @@ void sb_status_line_set_document (SbStatusLine *self, SbDocument *document);
 void sb_status_line_set_canvas (SbStatusLine *self, SbCanvas *canvas);
 /* Leaves out the device's name, which the popover says too. */
 void sb_status_line_set_narrow (SbStatusLine *self, gboolean narrow);
+/* The zoom that is shown is this canvas'; at first that of the one above. */
+void sb_status_line_set_zoomed (SbStatusLine *self, SbCanvas *canvas);
 /* What is shown after the point under the pointer; "": nothing. */
 void sb_status_line_set_text (SbStatusLine *self, const char *text);
 

@@ -42,6 +42,9 @@ sb_window_follow_subbands (SbWindow *self)
     }
   gtk_widget_set_visible (photo, !visible || self->subbands_layout != SB_SUBBANDS_ALONE);
   gtk_widget_set_visible (mosaic, visible);
+  sb_status_line_set_zoomed (self->status, visible && self->subbands_layout == SB_SUBBANDS_ALONE
+                                               ? sb_subband_view_get_canvas (self->subbands)
+                                               : self->canvas);
 }
 
 void

@@ -446,6 +446,10 @@ def the_other_places():
             return photo is None and mosaic and mosaic[2] >= whole
         wait("the subbands alone", alone)
         look(program, program.widget("image", MOSAIC), samples(source), 5)
+        program.activate("zoom", GLib.Variant("d", 3.0))
+        program.widget("button", "Zoom, 300 %")
+        program.activate("fit")
+        program.widget("button", "Zoom, 100 %")
         arrange("beside")
 
         def right():
