@@ -270,7 +270,7 @@ present_cb (GObject *source, GAsyncResult *result, gpointer user_data)
                            deep ? _ ("8 bits a channel") : _ ("16 bits a channel"), NULL };
   gtk_file_chooser_add_choice (chooser, "depth", _ ("Depth"), depths, labels);
   gtk_file_chooser_set_choice (chooser, "depth", depths[0]);
-  const char *levels[] = { "-1", "1", "9", NULL };
+  const char *levels[] = { "-1", "1", "7", NULL };
   const char *level_labels[] = { _ ("Normal"), _ ("Fast"), _ ("Smallest file"), NULL };
   gtk_file_chooser_add_choice (chooser, "compression", _ ("Compression"), levels, level_labels);
   gtk_file_chooser_set_choice (chooser, "compression", "-1");

@@ -6,6 +6,7 @@
 
 #include <glib/gi18n-lib.h>
 
+#include "sb-accessible.h"
 #include "sb-metadata.h"
 
 /* The groups that are filled when what is asked for has come. */
@@ -87,7 +88,7 @@ add_pages (AdwPreferencesGroup *group, const SbMetadata *metadata)
 {
   GtkWidget *row = adw_action_row_new ();
   GtkWidget *spin = gtk_spin_button_new_with_range (1, metadata->n_pages, 1);
-  GtkWidget *button = gtk_button_new_with_mnemonic (_ ("_Open"));
+  GtkWidget *button = gtk_button_new_with_mnemonic (_ ("_Open page"));
   g_autofree char *title = g_strdup_printf (
       ngettext ("Page of %u", "Page of %u", metadata->n_pages), metadata->n_pages);
 
@@ -96,7 +97,6 @@ add_pages (AdwPreferencesGroup *group, const SbMetadata *metadata)
   gtk_accessible_update_property (GTK_ACCESSIBLE (spin), GTK_ACCESSIBLE_PROPERTY_LABEL, title, -1);
   gtk_widget_set_valign (spin, GTK_ALIGN_CENTER);
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
-  gtk_widget_set_tooltip_text (button, _ ("Open this page"));
   g_signal_connect (button, "clicked", G_CALLBACK (page_cb), spin);
   adw_action_row_add_suffix (ADW_ACTION_ROW (row), spin);
   adw_action_row_add_suffix (ADW_ACTION_ROW (row), button);
@@ -264,5 +264,6 @@ sb_properties_dialog_new (SbWindow *window)
       g_task_set_task_data (task, sb_image_ref (image), (GDestroyNotify)sb_image_unref);
       g_task_run_in_thread (task, describe_thread);
     }
+  sb_accessible_name_buttons (self);
   return GTK_WINDOW (self);
 }
