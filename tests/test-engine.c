@@ -271,6 +271,45 @@ test_out_of_memory (void)
 #endif
 }
 
+/* Room for the next EXACT render is made before it is asked for, and nothing is seen of that. */
+static void
+test_prepare (void)
+{
+#ifdef __SANITIZE_ADDRESS__
+  g_test_skip ("the sanitizer keeps an account of its own");
+#else
+  g_autoptr (SbEngine) engine = sb_test_open_engine ();
+  g_autoptr (SbImage) image = sb_test_photo (2400, 1700, 8, FALSE);
+  const SbEdit edits[2] = { sb_test_make_blur (9, 1, FALSE), sb_test_make_blur (7, 1, FALSE) };
+
+  sb_engine_prepare (engine, NULL); /* no picture: nothing happens */
+  sb_test_load (engine, image);
+  sb_test_render (engine, &edits[0], 1, 0, SB_QUALITY_EXACT);
+  sb_engine_trim (engine);
+  g_autofree guint8 *before = sb_test_shoot (engine, SB_SHOW_RESULT, 0, 0, 300, 200, 0.125);
+  const guint64 serial = sb_engine_get_serial (engine);
+  const gsize bare = address_space ();
+
+  sb_engine_prepare (engine, NULL);
+  const gsize ready = address_space ();
+  g_assert_cmpuint (ready, >=, bare + sb_image_get_bytes (image));
+  sb_engine_prepare (engine, NULL); /* once is enough */
+  g_assert_cmpuint (address_space (), ==, ready);
+  g_assert_cmpuint (sb_engine_get_serial (engine), ==, serial);
+  g_autofree guint8 *after = sb_test_shoot (engine, SB_SHOW_RESULT, 0, 0, 300, 200, 0.125);
+  g_assert_cmpmem (before, 300 * 200 * 4, after, 300 * 200 * 4);
+
+  sb_engine_trim (engine);
+  const gsize trimmed = address_space ();
+  g_assert_cmpuint (trimmed, >=, bare);
+  sb_test_render (engine, &edits[1], 1, 0, SB_QUALITY_EXACT);
+  g_assert_cmpuint (address_space (), <, trimmed + sb_image_get_bytes (image) / 2);
+  g_autoptr (SbImage) result = sb_test_read (engine, &edits[1], 1, 8);
+  g_autoptr (SbImage) expected = sb_test_blur_alone (image, &edits[1], 8);
+  g_assert_true (sb_image_equal (result, expected));
+#endif
+}
+
 typedef struct
 {
   GCancellable *cancellable;
@@ -486,6 +525,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/engine/base", test_base);
   g_test_add_func ("/engine/serial", test_serial);
   g_test_add_func ("/engine/out-of-memory", test_out_of_memory);
+  g_test_add_func ("/engine/prepare", test_prepare);
   g_test_add_func ("/engine/cancel", test_cancel);
   g_test_add_func ("/engine/cancel-in-the-middle", test_cancel_in_the_middle);
   g_test_add_func ("/engine/pick", test_pick);

@@ -166,6 +166,7 @@ struct _SbWork
   gint64 stamp_rest;         /* when the hand came to rest, for EXACT ones */
   gboolean stamp_exact;      /* what the engine shows is EXACT */
   gboolean trimmed;          /* since the last render */
+  gboolean prepared;         /* since the last EXACT render */
   GCancellable *cancellable; /* of what the worker does now and newer work may end, or NULL */
   gboolean keeping;          /* that is a read for the history */
   SbEditList *fixed;         /* the edits whose result the engine holds */

@@ -239,7 +239,7 @@ run_load (SbWork *work)
       work->preview_id = work->exact_id = work->kept_id = 0;
       work->exact_ms_per_edit = 0;
       work->coarser = 0;
-      work->trimmed = FALSE;
+      work->trimmed = work->prepared = FALSE;
       sb_work_bands_lost (work);
       stamp (work, 0, 0, 0, TRUE);
     }
@@ -452,7 +452,7 @@ run_exact (SbWork *work, gboolean may_end, guint most)
       sb_stats_add (SB_STATS_RENDER, ms);
       work->preview_id = work->exact_id = wanted.id;
       work->exact_done = g_get_monotonic_time ();
-      work->trimmed = FALSE;
+      work->trimmed = work->prepared = FALSE;
       work->render_ms = ms;
       if (wanted.edits->n_edits > n_done && !restored
           && !sb_edit_list_equal (wanted.edits, work->exact_edits)) /* or it was there already */
@@ -574,6 +574,14 @@ run_idle (SbWork *work, gint64 *until)
   if (work->wanted.id == 0 || work->exact_id != work->wanted.id
       || work->wanted.generation != work->generation)
     return FALSE;
+  if (!work->prepared)
+    {
+      work->prepared = TRUE;
+      g_mutex_unlock (&work->mutex);
+      sb_engine_prepare (work->box->engine, NULL);
+      g_mutex_lock (&work->mutex);
+      return TRUE;
+    }
   if (work->wanted.keep && work->kept_id != work->wanted.id)
     {
       if (now >= work->exact_done + KEEP_DELAY)

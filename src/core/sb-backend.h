@@ -85,6 +85,8 @@ typedef struct
   gboolean (*read_result) (SbBackend *backend, guint8 *pixels, GError **error);
   /* Optional: the same as an image without a copy, or NULL where there is none such. */
   SbImage *(*ref_result) (SbBackend *backend);
+  /* Optional; see sb_engine.h. */
+  void (*prepare) (SbBackend *backend, GCancellable *cancellable);
   void (*trim) (SbBackend *backend);
 
   /* What sb_engine.h says of them; levels are those the picture has. All of these or none; without

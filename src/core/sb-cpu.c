@@ -88,6 +88,24 @@ take_preview_frame (SbBackend *self, guint level, const SbRect *rect, GError **e
   return frame;
 }
 
+/* Fresh memory costs as much as the rendering: all of the spare frame is written to here, as the
+ * render of no edits at all would do it. */
+static void
+cpu_prepare (SbBackend *self, GCancellable *cancellable)
+{
+  const SbSource source = sb_cpu_picture_source (&self->original);
+
+  if (sb_cpu_frame_is_free (self->spare))
+    return;
+  SbCpuFrame *frame = take_exact_frame (self, NULL);
+  if (frame == NULL)
+    return;
+  memcpy (sb_image_writable (frame->image), self->original.pixels,
+          sb_image_get_bytes (frame->image));
+  sb_pyramid_build (&frame->pyramid, &source, self->parallel, cancellable, NULL);
+  self->spare = frame;
+}
+
 /* --- Rendering ------------------------------------------------------------------------------- */
 
 static gboolean
@@ -150,7 +168,6 @@ cpu_open (const SbDevice *device, GError **error)
 static void
 cpu_trim (SbBackend *self)
 {
-  g_clear_pointer (&self->spare, sb_cpu_frame_unref);
   g_clear_pointer (&self->spare_preview, sb_cpu_frame_unref);
   sb_cpu_fold_trim (&self->fold);
   sb_cpu_subbands_trim (&self->subbands);
@@ -160,6 +177,7 @@ static void
 cpu_close (SbBackend *self)
 {
   cpu_trim (self);
+  sb_cpu_frame_unref (self->spare);
   sb_cpu_buffer_clear (&self->own_base);
   sb_cpu_frame_unref (self->original_frame);
   sb_cpu_frame_unref (self->exact);
@@ -241,7 +259,9 @@ cpu_load (SbBackend *self, const SbPicture *original, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (old); i++)
     sb_cpu_frame_unref (old[i]);
   sb_cpu_subbands_set (&self->subbands, NULL, NULL, NULL, NULL);
-  cpu_trim (self); /* it was of another size */
+  /* They were of another size. */
+  cpu_trim (self);
+  g_clear_pointer (&self->spare, sb_cpu_frame_unref);
   sb_cpu_buffer_clear (&self->own_base);
   self->base = (SbPicture){ 0 };
   self->original = *original;
@@ -588,6 +608,7 @@ const SbBackendClass sb_cpu_backend_class = {
   .read = cpu_read,
   .read_result = cpu_read_result,
   .ref_result = cpu_ref_result,
+  .prepare = cpu_prepare,
   .trim = cpu_trim,
   .set_subbands = cpu_set_subbands,
   .measure_band = cpu_measure_band,

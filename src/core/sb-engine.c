@@ -389,6 +389,15 @@ sb_engine_read (SbEngine *engine, const SbEditList *edits, guint n_fixed, guint 
 }
 
 void
+sb_engine_prepare (SbEngine *engine, GCancellable *cancellable)
+{
+  g_return_if_fail (engine != NULL);
+
+  if (g_atomic_int_get (&engine->loaded) && engine->class->prepare != NULL)
+    engine->class->prepare (engine->backend, cancellable);
+}
+
+void
 sb_engine_trim (SbEngine *engine)
 {
   g_return_if_fail (engine != NULL);

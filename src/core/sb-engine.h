@@ -112,7 +112,11 @@ gboolean sb_engine_render (SbEngine *engine, const SbEditList *edits, guint n_fi
  * does not change what is shown. */
 SbImage *sb_engine_read (SbEngine *engine, const SbEditList *edits, guint n_fixed, guint depth,
                          GCancellable *cancellable, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Gives back the memory that only speeds up the next render. */
+/* Makes room for the next EXACT render, so that it need not wait for fresh memory: worth a call
+ * whenever the worker has nothing else to do. What cannot be had the render will tell. */
+void sb_engine_prepare (SbEngine *engine, GCancellable *cancellable);
+/* Gives back the memory that only speeds up the next render, but for what sb_engine_prepare() makes.
+ */
 void sb_engine_trim (SbEngine *engine);
 
 /* A number that changes whenever what SB_SHOW_RESULT shows has changed. Any thread. */
