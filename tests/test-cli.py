@@ -552,7 +552,7 @@ def tables():
     assert [e["edit"] for e in edits] == ["blur", "bands"]
     bands = {k["key"]: k for k in edits[1]["keys"]}
     assert list(bands)[:6] == ["levels", "threshold", "rule", "luma", "gainA", "gain1"] and len(bands) == 85 + 3
-    assert (bands["gainD20"]["maximum"], bands["gainD20"]["default"], bands["gainD20"]["quantum"]) == (4, 1, 1 / 64)
+    assert (bands["gainD20"]["maximum"], bands["gainD20"]["default"], bands["gainD20"]["quantum"]) == (4, 1, 1e-4)
     assert (bands["threshold"]["maximum"], bands["levels"]["minimum"], bands["levels"]["default"]) == (1000, 1, 5)
     for key in ("levels", "threshold", "rule", "luma", "gainA", "gain1..20", "gainH1..20", "gainV1..20", "gainD1..20"):
         assert "\n  %s " % key in text, key

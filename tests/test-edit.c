@@ -612,8 +612,9 @@ test_bands_text (void)
     { "bands:levels=5,threshold=0,rule=soft,luma=0,gain1=1,gainA=1.0", "bands" },
     { "bands:gainD20=0,gain1=0,gainH3=2.5,levels=8",
       "bands:levels=8,gain1=0,gainH3=2.5,gainD20=0" },
-    { "bands:threshold=10.03,rule=hard,luma=1", "bands:threshold=10,rule=hard,luma=1" },
-    { "bands:gain2=1.1", "bands:gain2=1.09375" },
+    { "bands:threshold=10.03,rule=hard,luma=1", "bands:threshold=10.03,rule=hard,luma=1" },
+    { "bands:gain2=1.1,gainD3=.3", "bands:gain2=1.1,gainD3=0.3" },
+    { "bands:gain2=1.00004999,gain3=1.00005001", "bands:gain3=1.0001" },
     { "bands:gainA=0,area=rect:1:2:3:4,invert=1", "bands:gainA=0,area=rect:1:2:3:4,invert=1" },
   };
   const struct

@@ -101,11 +101,14 @@ snap (SbParameterRow *self, double value)
 
   if (value <= self->parameter->minimum || value >= self->parameter->maximum)
     return value;
-  while (quantum < 0.5 && quantum * 2 <= 4 * change)
-    quantum *= 2;
+  /* Halves of halves for sixteenths, round decimals for decimals. */
+  const double rest = log10 (quantum) - floor (log10 (quantum) + 0.5);
+  const gboolean decimal = fabs (rest) < 1e-9 && quantum < 1;
+  for (guint i = 0; quantum < 0.5 && quantum * 2 <= 4 * change; i++)
+    quantum *= decimal && i % 3 == 1 ? 2.5 : 2;
   if (change >= 0.5)
     quantum = MAX (quantum, 1);
-  return floor (value / quantum + 0.5) * quantum;
+  return sb_parameter_clamp (self->parameter, floor (value / quantum + 0.5) * quantum);
 }
 
 static gboolean

@@ -20,7 +20,7 @@ sb_bands_gain (const SbEdit *edit, guint level, guint orientation)
 }
 
 /* The threshold for our coefficients at a level, those of the 16-bit picture: t * 257 / 2^level,
- * exact. */
+ * computed in double, rounded once. */
 static inline float
 sb_bands_threshold (const SbEdit *edit, guint level)
 {

@@ -84,7 +84,7 @@ static const char *const rule_labels[] = { N_ ("Soft"), N_ ("Hard"), NULL };
 
 #define GAIN(name, words)                                                                          \
   .key = name, .label = words, .type = SB_PARAMETER_NUMBER, .maximum = 4, .initial = 1,            \
-  .quantum = 1.0 / 64, .step = 1.0 / 16, .digits = 2
+  .quantum = 1e-4, .step = 0.05, .digits = 2
 #define GAIN_OF_LEVEL(first, name, words, number)                                                  \
   [(first) + (number)-1] = {                                                                       \
     GAIN (name #number, words),                                                                    \
@@ -119,7 +119,7 @@ static const SbParameter bands_parameters[SB_N_BANDS_PARAMETERS] = {
     .label = N_ ("Threshold"),
     .type = SB_PARAMETER_NUMBER,
     .maximum = 1000,
-    .quantum = 1.0 / 16,
+    .quantum = 1e-4,
     .step = 1,
     .digits = 1,
     .curve_position = 0.5,
@@ -266,7 +266,11 @@ sb_parameter_clamp (const SbParameter *parameter, double value)
     return parameter->minimum;
   if (value >= parameter->maximum)
     return parameter->maximum;
-  return floor (value / parameter->quantum + 0.5) * parameter->quantum;
+  if (parameter->quantum >= 1)
+    return floor (value / parameter->quantum + 0.5) * parameter->quantum;
+  /* One over a whole number: so that 0.3 stays what 0.3 reads as. */
+  const double parts = floor (1 / parameter->quantum + 0.5);
+  return floor (value * parts + 0.5) / parts;
 }
 
 /* --- Values ---------------------------------------------------------------------------------- */

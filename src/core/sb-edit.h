@@ -49,10 +49,10 @@ typedef enum
 enum
 {
   SB_BANDS_LEVELS,    /* 1 .. 20; 0 where a preview has left none: then gainA alone acts */
-  SB_BANDS_THRESHOLD, /* 0 .. 1000, multiples of 1/16: 8-bit units of the orthonormal scale */
+  SB_BANDS_THRESHOLD, /* 0 .. 1000, to four decimals: 8-bit units of the orthonormal scale */
   SB_BANDS_RULE,      /* SbBandsRule */
   SB_BANDS_LUMA,      /* 0: R, G, B one by one; 1: the luma only */
-  SB_BANDS_GAIN_A,    /* gains are 0 .. 4, multiples of 1/64 */
+  SB_BANDS_GAIN_A,    /* gains are 0 .. 4, to four decimals */
   SB_BANDS_GAIN,      /* of level L: at SB_BANDS_GAIN + L - 1, and so on */
   SB_BANDS_GAIN_H = SB_BANDS_GAIN + SB_BANDS_MAX_LEVELS,
   SB_BANDS_GAIN_V = SB_BANDS_GAIN_H + SB_BANDS_MAX_LEVELS,
@@ -125,7 +125,7 @@ typedef struct
   const char *label; /* untranslated, marked with N_() */
   SbParameterType type;
   double minimum, maximum, initial;
-  double quantum;   /* values are multiples of it */
+  double quantum;   /* values are multiples of it; whole, or one over a whole number */
   double step;      /* of keys and spin buttons; ten times it with Shift */
   guint digits;     /* decimals shown */
   const char *unit; /* untranslated, "px", or NULL */
