@@ -40,8 +40,10 @@ typedef struct
 } Decode;
 
 /* A progressive file may ask for any number of scans over the whole picture; real ones have about
- * ten. */
-#define MAX_SCANS 200
+ * ten. Of small pictures more may come than of those where each takes a second. */
+#define MAX_SCANS      200
+#define ENOUGH_SCANS   20
+#define SCANNED_PIXELS 2000000000u
 
 static void
 on_error (j_common_ptr jpeg)
@@ -133,7 +135,9 @@ on_progress (j_common_ptr jpeg)
 
   if (g_cancellable_set_error_if_cancelled (reader->cancellable, &reader->error))
     longjmp (decode->jump, 1);
-  if (jpeg->is_decompressor && decode->jpeg.input_scan_number > MAX_SCANS)
+  const guint64 pixels = (guint64)decode->jpeg.image_width * decode->jpeg.image_height;
+  const guint64 most = CLAMP (SCANNED_PIXELS / MAX (pixels, 1), ENOUGH_SCANS, MAX_SCANS);
+  if (jpeg->is_decompressor && (guint64)MAX (decode->jpeg.input_scan_number, 0) > most)
     {
       sb_reader_set_error (reader, &decode->error, _ ("it has more layers than any real picture"));
       longjmp (decode->jump, 1);
