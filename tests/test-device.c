@@ -46,9 +46,10 @@ static void
 render (SbEngine *engine, const SbEditList *list)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_true (sb_engine_render (engine, list, list->n_edits > 0 ? list->n_edits - 1 : 0,
-                                   SB_QUALITY_EXACT, NULL, &error));
+  const gboolean rendered = sb_engine_render (
+      engine, list, list->n_edits > 0 ? list->n_edits - 1 : 0, SB_QUALITY_EXACT, NULL, &error);
   g_assert_no_error (error);
+  g_assert_true (rendered);
 }
 
 static SbImage *
@@ -89,10 +90,10 @@ static const struct
   guint width, height, depth;
   SbFill fill;
 } pictures[] = {
-  { 520, 390, 8, SB_FILL_NOISE },
-  { 403, 300, 8, SB_FILL_NOISE_ALPHA },
-  { 260, 330, 16, SB_FILL_NEAR_TIE },
-  { 130, 520, 16, SB_FILL_TIE_ALPHA },
+  { 390, 261, 8, SB_FILL_NOISE },
+  { 263, 200, 8, SB_FILL_NOISE_ALPHA },
+  { 200, 240, 16, SB_FILL_NEAR_TIE },
+  { 98, 330, 16, SB_FILL_TIE_ALPHA },
 };
 
 static const char *const kernel_edits[] = {
@@ -270,8 +271,10 @@ make_gl (Gl *gl)
   egl_function (PFNEGLCHOOSECONFIGPROC, eglChooseConfig);
   egl_function (PFNEGLCREATECONTEXTPROC, eglCreateContext);
   egl_function (PFNEGLMAKECURRENTPROC, eglMakeCurrent);
+  egl_function (PFNEGLGETERRORPROC, eglGetError);
 #undef egl_function
-  static const EGLint attributes[] = { EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE };
+  static const EGLint attributes[]
+      = { EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE };
 
   if (eglQueryDevicesEXT_ == NULL || eglGetPlatformDisplayEXT_ == NULL
       || !eglQueryDevicesEXT_ (G_N_ELEMENTS (devices), devices, &n_devices))
@@ -279,14 +282,22 @@ make_gl (Gl *gl)
   for (EGLint i = 0; i < n_devices; i++)
     {
       EGLDisplay display = eglGetPlatformDisplayEXT_ (EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
-      if (display == EGL_NO_DISPLAY || !eglInitialize_ (display, NULL, NULL)
-          || !eglBindAPI_ (EGL_OPENGL_API)
-          || !eglChooseConfig_ (display, attributes, &config, 1, &n_configs) || n_configs < 1)
-        continue;
-      EGLContext context = eglCreateContext_ (display, config, EGL_NO_CONTEXT, NULL);
-      if (context == EGL_NO_CONTEXT
-          || !eglMakeCurrent_ (display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
-        continue;
+      const char *missing = NULL;
+      EGLContext context = EGL_NO_CONTEXT;
+      if (display == EGL_NO_DISPLAY || !eglInitialize_ (display, NULL, NULL))
+        missing = "a display";
+      else if (!eglBindAPI_ (EGL_OPENGL_API)
+               || !eglChooseConfig_ (display, attributes, &config, 1, &n_configs) || n_configs < 1)
+        missing = "OpenGL";
+      else if ((context = eglCreateContext_ (display, config, EGL_NO_CONTEXT, NULL))
+                   == EGL_NO_CONTEXT
+               || !eglMakeCurrent_ (display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
+        missing = "a context";
+      if (missing != NULL)
+        {
+          g_test_message ("EGL device %d does not give %s (0x%x)", i, missing, eglGetError_ ());
+          continue;
+        }
       gl->gen_buffers = (PFNGLGENBUFFERSPROC)get ("glGenBuffers");
       gl->bind_buffer = (PFNGLBINDBUFFERPROC)get ("glBindBuffer");
       gl->buffer_data = (PFNGLBUFFERDATAPROC)get ("glBufferData");
@@ -387,18 +398,15 @@ measure (guint depth, const char *const (*lists)[4])
   for (gsize i = 0; i < sb_image_get_bytes (image); i += 7)
     sb_image_writable (image)[i] = (guint8)(i * 31);
   load (engine, tiny);
-  for (guint i = 0; lists[i][0] != NULL; i++)
-    {
-      g_autoptr (SbEditList) list = parse_list (lists[i]);
-      render (engine, list);
-    }
+  g_autoptr (SbEditList) first = parse_list (lists[0]);
+  render (engine, first);
   const gsize before = get_free ();
   load (engine, image);
   for (guint i = 0; lists[i][0] != NULL; i++)
     {
       g_autoptr (SbEditList) list = parse_list (lists[i]);
       render (engine, list);
-      g_autoptr (SbImage) kept = read_all (engine, list, 16);
+      sb_image_unref (read_all (engine, list, 16));
       const double now = ((double)before - (double)get_free ()) / LARGE_WIDTH / LARGE_HEIGHT;
       most = MAX (most, now);
     }
@@ -466,7 +474,8 @@ test_allocations (void)
       render (engine, list);
       view.zoom = 0.2 + i * 0.01;
       g_free (shoot (engine, &view));
-      g_autoptr (SbImage) kept = i % 10 == 0 ? read_all (engine, list, 16) : NULL;
+      if (i % 10 == 0)
+        sb_image_unref (read_all (engine, list, 16));
     }
   g_assert_cmpuint (count_allocations (), ==, before);
 }
