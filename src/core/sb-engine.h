@@ -115,7 +115,8 @@ SbImage *sb_engine_read (SbEngine *engine, const SbEditList *edits, guint n_fixe
 /* Makes room for the next EXACT render, so that it need not wait for fresh memory: worth a call
  * whenever the worker has nothing else to do. What cannot be had the render will tell. */
 void sb_engine_prepare (SbEngine *engine, GCancellable *cancellable);
-/* Gives back the memory that only speeds up the next render, but for what sb_engine_prepare() makes.
+/* Gives back the memory that only speeds up the next render, but for what sb_engine_prepare()
+ * makes.
  */
 void sb_engine_trim (SbEngine *engine);
 
