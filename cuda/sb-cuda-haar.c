@@ -6,6 +6,7 @@
 #include "sb-cuda-private.h"
 
 #include "sb-error.h"
+#include "sb-view-range.h"
 
 #include <gio/gio.h>
 #include <glib/gi18n-lib.h>
@@ -483,27 +484,6 @@ sb_cuda_measure_edit (SbBackend *self, SbStart start, const SbEdit *edits, guint
 
 /* --- Showing --------------------------------------------------------------------------------- */
 
-static double
-centre (double origin, double zoom, int i)
-{
-  return origin + (i + 0.5) / zoom;
-}
-
-/* The device pixels whose centres lie in [low, high). */
-static void
-find_range (double origin, double zoom, int size, double low, double high, int *start, int *end)
-{
-  const double from = (low - origin) * zoom - 1.5, to = (high - origin) * zoom - 1.5;
-  int i = from <= 0 ? 0 : from >= size ? size : (int)from;
-  while (i < size && centre (origin, zoom, i) < low)
-    i++;
-  int e = to <= i ? i : to >= size ? size : (int)to;
-  while (e < size && centre (origin, zoom, e) < high)
-    e++;
-  *start = i;
-  *end = MAX (e, i);
-}
-
 /* One band's place, as sb_haar_mosaic() has it; x and y: the size of all that is coarser. */
 static void
 place (const SbCudaHaar *haar, SbHaarLayout layout, guint index, int x, int y, SbCudaCell *cell)
@@ -557,10 +537,10 @@ sb_cuda_subbands_show (SbBackend *self, const SbView *view, const SbCudaView *v,
       cell.reduced = view->zoom * cell.scale < 1;
       cell.factor
           = (float)(cell.means ? sample : sample * ldexp (view->look.gain / 255, (int)level));
-      find_range (view->x, view->zoom, view->width, cell.x, cell.x + cell.width, &cell.left,
-                  &cell.right);
-      find_range (view->y, view->zoom, view->height, cell.y, cell.y + cell.height, &cell.top,
-                  &cell.bottom);
+      sb_view_range (view->x, view->zoom, view->width, cell.x, cell.x + cell.width, &cell.left,
+                     &cell.right);
+      sb_view_range (view->y, view->zoom, view->height, cell.y, cell.y + cell.height, &cell.top,
+                     &cell.bottom);
       if (cell.left < cell.right && cell.top < cell.bottom)
         mosaic.cells[mosaic.n_cells++] = cell;
       if (i > 0 && i % 3 == 0)

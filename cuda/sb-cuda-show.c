@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "sb-cuda-private.h"
+#include "sb-view-range.h"
 
 #include "sb-error.h"
 
@@ -29,21 +30,6 @@ level_of (const SbView *view, guint side)
   return level;
 }
 
-/* The outputs *start .. *end - 1 whose centres lie in the picture, as on the CPU. */
-static void
-find_range (double origin, double zoom, int size, guint side, int *start, int *end)
-{
-  const double from = -origin * zoom - 1.5, to = ((double)side - origin) * zoom - 1.5;
-  int i = from <= 0 ? 0 : from >= size ? size : (int)from;
-  while (i < size && origin + (i + 0.5) / zoom < 0)
-    i++;
-  int e = to <= i ? i : to >= size ? size : (int)to;
-  while (e < size && origin + (e + 0.5) / zoom < side)
-    e++;
-  *start = i;
-  *end = e;
-}
-
 static SbCudaView
 convert_view (const SbView *view, const SbPicture *picture)
 {
@@ -56,8 +42,8 @@ convert_view (const SbView *view, const SbPicture *picture)
                    .level = level_of (view, MAX (picture->width, picture->height)),
                    .checker_size = (int)view->checker_size };
 
-  find_range (view->x, view->zoom, view->width, picture->width, &v.left, &v.right);
-  find_range (view->y, view->zoom, view->height, picture->height, &v.top, &v.bottom);
+  sb_view_range (view->x, view->zoom, view->width, 0, picture->width, &v.left, &v.right);
+  sb_view_range (view->y, view->zoom, view->height, 0, picture->height, &v.top, &v.bottom);
   memcpy (v.ground, view->ground, 3);
   for (int i = 0; i < 2; i++)
     memcpy (v.checker[i], view->checker[i], 3);

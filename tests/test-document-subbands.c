@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sb-document-private.h"
+#include "wait.h"
 
 /* The document's subbands without a display: what it measures and shows is what the transform of
  * its exact result says, made in the plain way. */
@@ -25,25 +26,6 @@ typedef struct
 
 static const SbHaarChoice choice = { SB_HAAR_LIGHTNESS, 4 };
 static const SbHaarBand band = { 2, SB_HAAR_V };
-
-static gboolean
-wake_up (gpointer data)
-{
-  return G_SOURCE_CONTINUE;
-}
-
-/* Runs the main loop until the condition holds; a minute without it fails. */
-#define wait_for(condition)                                                                        \
-  G_STMT_START                                                                                     \
-  {                                                                                                \
-    const gint64 give_up = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;                          \
-    while (!(condition))                                                                           \
-      {                                                                                            \
-        g_assert_cmpint (g_get_monotonic_time (), <, give_up);                                     \
-        g_main_context_iteration (NULL, TRUE);                                                     \
-      }                                                                                            \
-  }                                                                                                \
-  G_STMT_END
 
 static gboolean
 is_busy (SbDocument *document)
@@ -113,7 +95,7 @@ set_up (Fixture *fixture, gconstpointer data)
   fixture->file = save_picture (fixture->folder, "picture.png", WIDTH, HEIGHT);
   fixture->document = sb_document_new ((SbDevice){ SB_DEVICE_CPU, 0, 2 });
   g_signal_connect_swapped (fixture->document, "measured", G_CALLBACK (measured_cb), fixture);
-  fixture->wake_id = g_timeout_add (20, wake_up, NULL);
+  fixture->wake_id = g_timeout_add (20, sb_test_wake_up, NULL);
   load (fixture, fixture->file);
 }
 

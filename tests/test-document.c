@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sb-document-private.h"
+#include "wait.h"
 
 /* The document without a display: every state's pixels are compared with those of an engine that
  * was given the same list and nothing else. */
@@ -27,33 +28,6 @@ static void
 spin (void)
 {
   g_main_context_iteration (NULL, TRUE);
-}
-
-static gboolean
-wake_up (gpointer data)
-{
-  return G_SOURCE_CONTINUE;
-}
-
-/* Runs the main loop until the condition holds; a minute without it fails. */
-#define wait_for(condition)                                                                        \
-  G_STMT_START                                                                                     \
-  {                                                                                                \
-    const gint64 give_up = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;                          \
-    while (!(condition))                                                                           \
-      {                                                                                            \
-        g_assert_cmpint (g_get_monotonic_time (), <, give_up);                                     \
-        spin ();                                                                                   \
-      }                                                                                            \
-  }                                                                                                \
-  G_STMT_END
-
-static gboolean
-get_flag (SbDocument *document, const char *name)
-{
-  gboolean value;
-  g_object_get (document, name, &value, NULL);
-  return value;
 }
 
 static char *
@@ -260,10 +234,10 @@ static Outcome export(Fixture *fixture, const char *name, guint depth, gboolean 
   g_autoptr (GFile) file = g_file_new_for_path (path);
 
   sb_document_export_async (fixture->document, file, &options, NULL, on_exported, &outcome);
-  g_assert_true (get_flag (fixture->document, "exporting"));
-  g_assert_true (get_flag (fixture->document, "busy"));
+  g_assert_true (sb_test_get_flag (fixture->document, "exporting"));
+  g_assert_true (sb_test_get_flag (fixture->document, "busy"));
   wait_for (outcome.done);
-  g_assert_false (get_flag (fixture->document, "exporting"));
+  g_assert_false (sb_test_get_flag (fixture->document, "exporting"));
   return outcome;
 }
 
@@ -287,12 +261,12 @@ assert_shown (Fixture *fixture, SbDocumentView *view, const char *texts)
   SbFrame frame;
   const SbView whole = { .width = WIDTH, .height = HEIGHT, .zoom = 1.0, .checker_size = 8 };
 
-  wait_for (!get_flag (fixture->document, "busy"));
+  wait_for (!sb_test_get_flag (fixture->document, "busy"));
   for (guint i = 0; i < 2; i++)
     if (sb_document_view_lent (view, i) == 0)
       sb_document_view_give (view, i, buffers[i], sizeof buffers[i]);
   sb_document_view_set (view, &whole);
-  wait_for (!get_flag (fixture->document, "busy") && sb_document_view_take (view, &frame));
+  wait_for (!sb_test_get_flag (fixture->document, "busy") && sb_document_view_take (view, &frame));
   g_autoptr (SbImage) expected = expect (fixture->image, texts, 8);
   g_assert_cmpmem (buffers[frame.buffer], sizeof buffers[0], sb_image_get_pixels (expected),
                    sb_image_get_bytes (expected));
@@ -305,9 +279,9 @@ test_load (Fixture *fixture, gconstpointer data)
 {
   SbDocument *document = fixture->document;
 
-  g_assert_true (get_flag (document, "has-picture"));
-  g_assert_false (get_flag (document, "modified"));
-  g_assert_false (get_flag (document, "can-undo"));
+  g_assert_true (sb_test_get_flag (document, "has-picture"));
+  g_assert_false (sb_test_get_flag (document, "modified"));
+  g_assert_false (sb_test_get_flag (document, "can-undo"));
   assert_text (document, "title", "picture.png");
   assert_text (document, "subtitle", "203 x 151, sRGB, 8 bit");
   assert_text (document, "edits", "");
@@ -315,7 +289,7 @@ test_load (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (fixture->n_picture_changed, ==, 1);
   g_assert_true (sb_image_equal (sb_document_get_image (document), fixture->image));
   g_assert_true (g_file_equal (sb_document_get_file (document), fixture->file));
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
   g_autofree char *name = get_text (document, "device-name");
   g_assert_true (g_str_has_prefix (name, "CPU, 2 threads"));
 
@@ -335,14 +309,14 @@ test_steps (Fixture *fixture, gconstpointer data)
 
   assert_state (fixture, "");
   set_edit (fixture, "blur:radius=3", NULL);
-  g_assert_true (get_flag (document, "busy"));
+  g_assert_true (sb_test_get_flag (document, "busy"));
   assert_state (fixture, "blur:radius=3");
   assert_text (document, "undo-label", "Blur 3 px, 3 passes");
   set_edit (fixture, "blur:radius=5.5,passes=2", NULL); /* replaces it */
   assert_state (fixture, "blur:radius=5.5,passes=2");
-  g_assert_true (get_flag (document, "can-apply"));
+  g_assert_true (sb_test_get_flag (document, "can-apply"));
   sb_document_apply (document);
-  g_assert_false (get_flag (document, "can-apply"));
+  g_assert_false (sb_test_get_flag (document, "can-apply"));
   g_assert_null (sb_document_get_edit (document, SB_EDIT_BLUR));
   set_edit (fixture, "blur:radius=1,linear=0", NULL); /* comes after it */
   assert_state (fixture, "blur:radius=5.5,passes=2 blur:radius=1,linear=0");
@@ -356,7 +330,7 @@ test_steps (Fixture *fixture, gconstpointer data)
   sb_document_undo (document);
   assert_state (fixture, "");
   g_assert_null (sb_document_get_edit (document, SB_EDIT_BLUR));
-  g_assert_false (get_flag (document, "can-undo"));
+  g_assert_false (sb_test_get_flag (document, "can-undo"));
   sb_document_undo (document);
   g_assert_cmpstr (fixture->message, ==, "Nothing to undo");
 
@@ -364,14 +338,14 @@ test_steps (Fixture *fixture, gconstpointer data)
   sb_document_redo (document);
   sb_document_redo (document);
   assert_state (fixture, "blur:radius=5.5,passes=2 blur:radius=1,linear=0");
-  g_assert_false (get_flag (document, "can-redo"));
+  g_assert_false (sb_test_get_flag (document, "can-redo"));
 
   /* A change after undo forgets what was undone. */
   sb_document_undo (document);
   sb_document_undo (document);
   set_edit (fixture, "blur:radius=2", NULL);
   assert_state (fixture, "blur:radius=2");
-  g_assert_false (get_flag (document, "can-redo"));
+  g_assert_false (sb_test_get_flag (document, "can-redo"));
   sb_document_remove_edit (document, SB_EDIT_BLUR);
   assert_state (fixture, "");
   assert_text (document, "undo-label", "Blur off");
@@ -383,7 +357,7 @@ test_merge (Fixture *fixture, gconstpointer data)
   SbDocument *document = fixture->document;
   guint edits_changed;
 
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
   edits_changed = fixture->n_edits_changed;
   sb_document_begin_drag (document, "blur.radius");
   for (guint i = 1; i <= 40; i++)
@@ -401,7 +375,7 @@ test_merge (Fixture *fixture, gconstpointer data)
   assert_state (fixture, "blur:radius=40");
   sb_document_undo (document);
   assert_state (fixture, "");
-  g_assert_false (get_flag (document, "can-undo"));
+  g_assert_false (sb_test_get_flag (document, "can-undo"));
   sb_document_redo (document);
 
   /* Another control is another step, and so is every change without one. */
@@ -437,7 +411,7 @@ test_bad_edit (Fixture *fixture, gconstpointer data)
   g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
   sb_document_undo (empty);
   sb_document_apply (empty);
-  g_assert_false (get_flag (empty, "busy"));
+  g_assert_false (sb_test_get_flag (empty, "busy"));
 }
 
 static void
@@ -451,14 +425,14 @@ test_bad_load (Fixture *fixture, gconstpointer data)
   g_assert_true (g_file_set_contents (path, "no picture", -1, NULL));
   set_edit (fixture, "blur:radius=2", NULL);
   sb_document_load_async (document, file, NULL, on_loaded, &outcome);
-  g_assert_true (get_flag (document, "loading"));
+  g_assert_true (sb_test_get_flag (document, "loading"));
   wait_for (outcome.done);
   g_assert_false (outcome.result);
   g_assert_nonnull (outcome.error);
   g_assert_nonnull (strstr (outcome.error->message, "text.png"));
   assert_text (document, "error", outcome.error->message);
   g_clear_error (&outcome.error);
-  g_assert_false (get_flag (document, "loading"));
+  g_assert_false (sb_test_get_flag (document, "loading"));
   g_assert_cmpuint (fixture->n_picture_changed, ==, 1);
   assert_text (document, "title", "picture.png");
   assert_state (fixture, "blur:radius=2");
@@ -477,7 +451,7 @@ test_bad_load (Fixture *fixture, gconstpointer data)
   assert_text (document, "edits", "");
   assert_text (document, "error", "");
   g_assert_true (sb_image_equal (sb_document_get_image (document), other));
-  g_assert_false (get_flag (document, "can-undo"));
+  g_assert_false (sb_test_get_flag (document, "can-undo"));
 
   /* And one that the caller ends leaves what is open. */
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
@@ -489,7 +463,7 @@ test_bad_load (Fixture *fixture, gconstpointer data)
   g_clear_error (&ended.error);
   assert_text (document, "title", "other.png");
   assert_text (document, "error", "");
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
 }
 
 static void
@@ -509,7 +483,7 @@ test_export (Fixture *fixture, gconstpointer data)
   g_autoptr (SbImage) drag = reload (fixture->folder, "drag.png");
   g_autoptr (SbImage) nine = expect (fixture->image, "blur:radius=9", 8);
   g_assert_true (sb_image_equal (drag, nine));
-  g_assert_false (get_flag (document, "modified"));
+  g_assert_false (sb_test_get_flag (document, "modified"));
 
   /* The drag goes on while another is under way: the saved state is the exported one. */
   Outcome second = { 0 };
@@ -525,9 +499,9 @@ test_export (Fixture *fixture, gconstpointer data)
   g_autoptr (SbImage) got = reload (fixture->folder, "second.png");
   g_autoptr (SbImage) ten = expect (fixture->image, "blur:radius=10", 8);
   g_assert_true (sb_image_equal (got, ten));
-  g_assert_true (get_flag (document, "modified"));
+  g_assert_true (sb_test_get_flag (document, "modified"));
   set_edit (fixture, "blur:radius=10", NULL);
-  g_assert_false (get_flag (document, "modified"));
+  g_assert_false (sb_test_get_flag (document, "modified"));
 
   /* An existing file is not replaced unasked. */
   set_edit (fixture, "blur:radius=12", NULL);
@@ -535,7 +509,7 @@ test_export (Fixture *fixture, gconstpointer data)
   g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_EXISTS);
   assert_text (document, "error", outcome.error->message);
   g_clear_error (&outcome.error);
-  g_assert_true (get_flag (document, "modified"));
+  g_assert_true (sb_test_get_flag (document, "modified"));
   g_autoptr (SbImage) still = reload (fixture->folder, "drag.png");
   g_assert_true (sb_image_equal (still, nine));
 
@@ -557,18 +531,18 @@ test_modified (Fixture *fixture, gconstpointer data)
   SbDocument *document = fixture->document;
 
   set_edit (fixture, "blur:radius=3", NULL);
-  g_assert_true (get_flag (document, "modified"));
+  g_assert_true (sb_test_get_flag (document, "modified"));
   Outcome outcome = export(fixture, "saved.png", 8, FALSE);
   g_assert_no_error (outcome.error);
-  g_assert_false (get_flag (document, "modified"));
+  g_assert_false (sb_test_get_flag (document, "modified"));
   sb_document_undo (document);
-  g_assert_true (get_flag (document, "modified"));
+  g_assert_true (sb_test_get_flag (document, "modified"));
   sb_document_redo (document);
-  g_assert_false (get_flag (document, "modified"));
+  g_assert_false (sb_test_get_flag (document, "modified"));
   set_edit (fixture, "blur:radius=4", NULL);
-  g_assert_true (get_flag (document, "modified"));
+  g_assert_true (sb_test_get_flag (document, "modified"));
   sb_document_undo (document);
-  g_assert_false (get_flag (document, "modified"));
+  g_assert_false (sb_test_get_flag (document, "modified"));
 }
 
 static void
@@ -598,7 +572,7 @@ test_cancel_export (Fixture *fixture, gconstpointer data)
   g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&outcome.error);
   assert_text (document, "error", "");
-  g_assert_true (get_flag (document, "modified"));
+  g_assert_true (sb_test_get_flag (document, "modified"));
 
   g_autoptr (GDir) dir = g_dir_open (fixture->folder, 0, NULL);
   guint n = 0;
@@ -624,7 +598,7 @@ test_history (Fixture *fixture, gconstpointer data)
       if (last != NULL)
         sb_document_apply (document);
       set_edit (fixture, last != NULL ? last + 1 : states[i], NULL);
-      wait_for (!get_flag (document, "busy"));
+      wait_for (!sb_test_get_flag (document, "busy"));
       if (data == NULL)
         wait_for (sb_history_get_state (document->history, i).kept);
       else
@@ -697,7 +671,7 @@ test_view (Fixture *fixture, gconstpointer data)
     }
   g_assert_cmpuint (n_frames, ==, 30);
   sb_document_end_drag (document);
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
   while (sb_document_view_take (view, &frame))
     ;
 
@@ -745,9 +719,9 @@ test_animation (Fixture *fixture, gconstpointer data)
     sb_document_view_give (view, i, buffers[i], sizeof buffers[i]);
   sb_document_view_set (view, &some);
   set_edit (fixture, "blur:radius=62.5,passes=1", NULL);
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
   g_object_set (document, "animating", TRUE, NULL);
-  g_assert_false (get_flag (document, "busy"));
+  g_assert_false (sb_test_get_flag (document, "busy"));
 
   static const double radii[] = { 63, 64, 64, 63, 62 };
   for (guint i = 0; i < G_N_ELEMENTS (radii); i++)
@@ -771,7 +745,7 @@ test_animation (Fixture *fixture, gconstpointer data)
   /* Another control moves meanwhile: one step, with the radius that was there. */
   set_edit (fixture, "blur:radius=61,passes=2", "blur.passes");
   assert_text (document, "edits", "blur:radius=62.5,passes=2");
-  g_assert_true (get_flag (document, "animating"));
+  g_assert_true (sb_test_get_flag (document, "animating"));
 
   g_object_set (document, "animating", FALSE, NULL);
   g_assert_cmpfloat (sb_document_get_edit (document, SB_EDIT_BLUR)->values[SB_BLUR_RADIUS], ==,
@@ -780,7 +754,7 @@ test_animation (Fixture *fixture, gconstpointer data)
   sb_document_undo (document);
   sb_document_undo (document);
   assert_state (fixture, "");
-  g_assert_false (get_flag (document, "can-undo"));
+  g_assert_false (sb_test_get_flag (document, "can-undo"));
   sb_document_view_free (view);
 }
 
@@ -851,7 +825,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_timeout_add (2, wake_up, NULL);
+  g_timeout_add (2, sb_test_wake_up, NULL);
 
 #define TEST(name, argument, func)                                                                 \
   g_test_add ("/document/" name, Fixture, argument, set_up, func, tear_down)

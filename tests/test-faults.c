@@ -8,6 +8,7 @@
 
 #include "sb-cuda-fault.h"
 #include "sb-document-private.h"
+#include "wait.h"
 
 /* A device that fails while someone edits: the document goes on on the CPU with every byte. The
  * module in SOFTBOX_MODULE_DIR answers what is planned: the CPU behind a device's face, or a GPU.
@@ -31,33 +32,6 @@ typedef struct
   guint n_warnings, n_messages;
   char *warning, *message;
 } Fixture;
-
-static gboolean
-wake_up (gpointer data)
-{
-  return G_SOURCE_CONTINUE;
-}
-
-/* Runs the main loop until the condition holds; a minute without it fails. */
-#define wait_for(condition)                                                                        \
-  G_STMT_START                                                                                     \
-  {                                                                                                \
-    const gint64 give_up = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;                          \
-    while (!(condition))                                                                           \
-      {                                                                                            \
-        g_assert_cmpint (g_get_monotonic_time (), <, give_up);                                     \
-        g_main_context_iteration (NULL, TRUE);                                                     \
-      }                                                                                            \
-  }                                                                                                \
-  G_STMT_END
-
-static gboolean
-get_flag (SbDocument *document, const char *name)
-{
-  gboolean value;
-  g_object_get (document, name, &value, NULL);
-  return value;
-}
 
 static void
 assert_text_has (SbDocument *document, const char *name, const char *part, gboolean expected)
@@ -107,7 +81,7 @@ load (SbDocument *document, GFile *file)
   wait_for (outcome.done);
   g_assert_no_error (outcome.error);
   g_assert_true (outcome.result);
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
 }
 
 static void
@@ -225,7 +199,7 @@ assert_exact (Fixture *fixture, const char *const *texts)
   sb_document_export_async (fixture->document, file, &options, NULL, on_exported, &outcome);
   wait_for (outcome.done);
   g_assert_no_error (outcome.error);
-  wait_for (!get_flag (fixture->document, "busy"));
+  wait_for (!sb_test_get_flag (fixture->document, "busy"));
 
   g_autoptr (SbImage) actual = sb_image_load (file, 0, NULL, &error);
   g_assert_no_error (error);
@@ -267,7 +241,7 @@ test_load (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (fixture->n_messages, ==, 1);
   g_assert_cmpuint (fixture->n_warnings, ==, 0);
   set_radius (fixture, 5);
-  wait_for (!get_flag (fixture->document, "busy"));
+  wait_for (!sb_test_get_flag (fixture->document, "busy"));
   assert_exact (fixture, (const char *const[]){ "blur:radius=5", NULL });
 
   /* A picture too large for the device says nothing about the next one. */
@@ -302,7 +276,7 @@ test_drag (Fixture *fixture, gconstpointer data)
   assert_on_device (document, TRUE);
   g_assert_true (sb_document_set_edit (document, &first, NULL, &error));
   sb_document_apply (document);
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
 
   sb_document_begin_drag (document, "blur.radius");
   for (guint radius = 1; radius <= 20; radius++)
@@ -310,10 +284,10 @@ test_drag (Fixture *fixture, gconstpointer data)
       if (radius == 9)
         plan ("blur", 0, code);
       set_radius (fixture, radius);
-      wait_for (!get_flag (document, "busy") || radius % 3 == 0);
+      wait_for (!sb_test_get_flag (document, "busy") || radius % 3 == 0);
     }
   sb_document_end_drag (document);
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
 
   assert_moved (fixture, code == MEMORY ? "memory" : "answers no more");
   g_assert_cmpuint (fixture->n_warnings, ==, 1);
@@ -322,10 +296,10 @@ test_drag (Fixture *fixture, gconstpointer data)
 
   /* The history is whole: the drag is one step, the edit before it another. */
   sb_document_undo (document);
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
   assert_exact (fixture, (const char *const[]){ "blur:radius=3,passes=2", NULL });
   sb_document_redo (document);
-  wait_for (!get_flag (document, "busy"));
+  wait_for (!sb_test_get_flag (document, "busy"));
   assert_exact (fixture, (const char *const[]){ "blur:radius=3,passes=2", "blur:radius=20", NULL });
 }
 
@@ -334,7 +308,7 @@ test_export (Fixture *fixture, gconstpointer data)
 {
   load (fixture->document, fixture->file);
   set_radius (fixture, 7);
-  wait_for (!get_flag (fixture->document, "busy"));
+  wait_for (!sb_test_get_flag (fixture->document, "busy"));
   plan ("download", 0, UNKNOWN);
   assert_exact (fixture, (const char *const[]){ "blur:radius=7", NULL });
   assert_moved (fixture, "answers no more");
@@ -362,7 +336,7 @@ test_show (Fixture *fixture, gconstpointer data)
   sb_document_view_set (view, &wanted);
   sb_document_view_give (view, 0, pixels, sizeof pixels);
   wait_for (sb_document_view_take (view, &frame));
-  wait_for (!get_flag (fixture->document, "busy"));
+  wait_for (!sb_test_get_flag (fixture->document, "busy"));
   assert_moved (fixture, "answers no more");
   g_assert_true (sb_engine_load (engine, fixture->image, &error));
   g_assert_true (sb_engine_show_host (engine, &wanted, expected, 240, &error));
@@ -384,7 +358,7 @@ test_trap (Fixture *fixture, gconstpointer data)
   test_drag (fixture, GINT_TO_POINTER (SB_CUDA_FAULT_TRAP));
   assert_on_device (beside, TRUE);
   g_assert_true (sb_document_set_edit (beside, &edit, NULL, &error));
-  wait_for (!get_flag (beside, "busy"));
+  wait_for (!sb_test_get_flag (beside, "busy"));
   assert_on_device (beside, FALSE);
 
   g_autoptr (SbDocument) later = sb_document_new ((SbDevice){ SB_DEVICE_AUTO, 0, 2 });
@@ -421,7 +395,7 @@ main (int argc, char **argv)
   g_assert_true (g_module_symbol (module, SB_CUDA_FAULT_STRUCK, &struck_symbol));
   plan = (SbCudaFaultPlanFunc)plan_symbol;
   has_struck = (SbCudaFaultStruckFunc)struck_symbol;
-  g_timeout_add (1, wake_up, NULL);
+  g_timeout_add (1, sb_test_wake_up, NULL);
 
 #define add(name, func, code)                                                                      \
   g_test_add ("/faults/" name, Fixture, GINT_TO_POINTER (code), set_up, func, tear_down)

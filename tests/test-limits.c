@@ -8,6 +8,7 @@
 #include "sb-document-private.h"
 #include "sb-history.h"
 #include "sb-memory.h"
+#include "wait.h"
 
 /* What editing may cost, counted and not timed: the linker puts these functions between the core
  * and the two that all large buffers and all blurs go through. */
@@ -79,24 +80,6 @@ typedef struct
 
 #define VIEW_WIDTH  960
 #define VIEW_HEIGHT 640
-
-static gboolean
-wake_up (gpointer data)
-{
-  return G_SOURCE_CONTINUE;
-}
-
-#define wait_for(condition)                                                                        \
-  G_STMT_START                                                                                     \
-  {                                                                                                \
-    const gint64 give_up = g_get_monotonic_time () + 100 * G_USEC_PER_SEC;                         \
-    while (!(condition))                                                                           \
-      {                                                                                            \
-        g_assert_cmpint (g_get_monotonic_time (), <, give_up);                                     \
-        g_main_context_iteration (NULL, TRUE);                                                     \
-      }                                                                                            \
-  }                                                                                                \
-  G_STMT_END
 
 static gboolean
 is_busy (Desk *desk)
@@ -342,7 +325,7 @@ int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
-  g_timeout_add (2, wake_up, NULL);
+  g_timeout_add (2, sb_test_wake_up, NULL);
   g_test_add_func ("/limits/memory", test_memory);
   g_test_add_func ("/limits/fifth-edit", test_fifth_edit);
   g_test_add_func ("/limits/default-budget", test_default_budget);

@@ -7,6 +7,7 @@
 
 #include "sb-canvas.h"
 #include "sb-document-private.h"
+#include "wait.h"
 
 /* What two fingers do to the canvas. No server makes touches for tests, so the gesture that GTK
  * would recognize them with is told of them here: from its signals on, all is as with a screen. */
@@ -19,24 +20,6 @@ typedef struct
   GtkGesture *pinch;
   gboolean loaded;
 } Fixture;
-
-static gboolean
-wake_up (gpointer data)
-{
-  return G_SOURCE_CONTINUE;
-}
-
-#define wait_for(condition)                                                                        \
-  G_STMT_START                                                                                     \
-  {                                                                                                \
-    const gint64 give_up = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;                          \
-    while (!(condition))                                                                           \
-      {                                                                                            \
-        g_assert_cmpint (g_get_monotonic_time (), <, give_up);                                     \
-        g_main_context_iteration (NULL, TRUE);                                                     \
-      }                                                                                            \
-  }                                                                                                \
-  G_STMT_END
 
 static void
 loaded_cb (GObject *source, GAsyncResult *result, gpointer user_data)
@@ -165,7 +148,7 @@ main (int argc, char *argv[])
   adw_init ();
   g_log_set_always_fatal (G_LOG_FATAL_MASK);
   g_log_set_default_handler (log_cb, NULL);
-  g_timeout_add (5, wake_up, NULL);
+  g_timeout_add (5, sb_test_wake_up, NULL);
   g_test_add ("/canvas/pinch", Fixture, NULL, set_up, test_pinch, tear_down);
   g_test_add_func ("/canvas/pinch-without-picture", test_without_picture);
   return g_test_run ();

@@ -5,6 +5,7 @@
 #include "sb-cpu-haar.h"
 #include "sb-error.h"
 #include "sb-haar-arith.h"
+#include "sb-view-range.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -44,33 +45,12 @@ edge (double origin, double zoom, int i)
   return origin + i / zoom;
 }
 
-static inline double
-centre (double origin, double zoom, int i)
-{
-  return origin + (i + 0.5) / zoom;
-}
-
-/* The device pixels whose centres lie in [low, high). */
-static void
-find_range (double origin, double zoom, int size, double low, double high, int *start, int *end)
-{
-  const double from = (low - origin) * zoom - 1.5, to = (high - origin) * zoom - 1.5;
-  int i = from <= 0 ? 0 : from >= size ? size : (int)from;
-  while (i < size && centre (origin, zoom, i) < low)
-    i++;
-  int e = to <= i ? i : to >= size ? size : (int)to;
-  while (e < size && centre (origin, zoom, e) < high)
-    e++;
-  *start = i;
-  *end = MAX (e, i);
-}
-
 /* place, scale: of the cell; length: of it in points; n: its coefficients. */
 static gboolean
 span_init (Span *span, double origin, double zoom, int size, double place, double scale,
            double length, guint n, gboolean reduced)
 {
-  find_range (origin, zoom, size, place, place + length, &span->start, &span->end);
+  sb_view_range (origin, zoom, size, place, place + length, &span->start, &span->end);
   const gsize count = (gsize)(span->end - span->start);
   if (count == 0)
     return TRUE;
@@ -81,7 +61,7 @@ span_init (Span *span, double origin, double zoom, int size, double place, doubl
   for (gsize k = 0; k < count; k++)
     {
       const int i = span->start + (int)k;
-      double from = (centre (origin, zoom, i) - place) / scale, to = from;
+      double from = (sb_view_centre (origin, zoom, i) - place) / scale, to = from;
       if (reduced)
         {
           from = (MAX (edge (origin, zoom, i), place) - place) / scale;

@@ -5,6 +5,7 @@
 #include "sb-cpu-show.h"
 #include "sb-error.h"
 #include "sb-kernel-view.h"
+#include "sb-view-range.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -40,29 +41,6 @@ typedef struct
   gsize stride;
 } Drawing;
 
-/* The picture's point under the centre of device pixel i. */
-static inline double
-centre (double origin, double zoom, int i)
-{
-  return origin + (i + 0.5) / zoom;
-}
-
-/* The device pixels whose centres lie in [low, high) of the picture. The rounding of the centre is
- * the same here as where pixels are chosen. */
-static void
-find_range (double origin, double zoom, int size, double low, double high, int *start, int *end)
-{
-  const double from = (low - origin) * zoom - 1.5, to = (high - origin) * zoom - 1.5;
-  int i = from <= 0 ? 0 : from >= size ? size : (int)from;
-  while (i < size && centre (origin, zoom, i) < low)
-    i++;
-  int e = to <= i ? i : to >= size ? size : (int)to;
-  while (e < size && centre (origin, zoom, e) < high)
-    e++;
-  *start = i;
-  *end = MAX (e, i);
-}
-
 static void
 axis_clear (Axis *axis)
 {
@@ -79,7 +57,7 @@ axis_init (Axis *axis, double origin, double zoom, int size, guint side, guint l
   const double unit = (double)((guint64)1 << level);
   const double low = first * unit, high = MIN ((first + n) * unit, (double)side);
 
-  find_range (origin, zoom, size, low, high, &axis->start, &axis->end);
+  sb_view_range (origin, zoom, size, low, high, &axis->start, &axis->end);
   const gsize count = (gsize)(axis->end - axis->start);
   if (count == 0)
     return TRUE;
@@ -91,7 +69,7 @@ axis_init (Axis *axis, double origin, double zoom, int size, guint side, guint l
     {
       for (gsize i = 0; i < count; i++)
         {
-          const double point = centre (origin, zoom, axis->start + (int)i);
+          const double point = sb_view_centre (origin, zoom, axis->start + (int)i);
           axis->first[i] = (guint32)CLAMP (floor (point / unit) - first, 0.0, n - 1.0);
         }
       axis->taps = 1;
@@ -302,8 +280,8 @@ sb_cpu_show (const SbView *view, const SbShowSource *sources, guint n_sources, g
 
   g_return_val_if_fail (n_sources >= 1, FALSE);
 
-  find_range (view->x, view->zoom, view->width, 0, sources[0].width, &x0, &x1);
-  find_range (view->y, view->zoom, view->height, 0, sources[0].height, &y0, &y1);
+  sb_view_range (view->x, view->zoom, view->width, 0, sources[0].width, &x0, &x1);
+  sb_view_range (view->y, view->zoom, view->height, 0, sources[0].height, &y0, &y1);
   if (x0 == x1)
     y0 = y1 = 0;
   for (int j = 0; j < view->height; j++)
@@ -328,10 +306,10 @@ sb_cpu_show (const SbView *view, const SbShowSource *sources, guint n_sources, g
           const SbShowSource *next = &sources[i + 1];
           const guint64 unit = (guint64)1 << next->level;
           int a, b, c, e;
-          find_range (view->x, view->zoom, view->width, (double)((guint64)next->rect.x * unit),
-                      (double)((guint64)(next->rect.x + next->rect.width) * unit), &a, &b);
-          find_range (view->y, view->zoom, view->height, (double)((guint64)next->rect.y * unit),
-                      (double)((guint64)(next->rect.y + next->rect.height) * unit), &c, &e);
+          sb_view_range (view->x, view->zoom, view->width, (double)((guint64)next->rect.x * unit),
+                         (double)((guint64)(next->rect.x + next->rect.width) * unit), &a, &b);
+          sb_view_range (view->y, view->zoom, view->height, (double)((guint64)next->rect.y * unit),
+                         (double)((guint64)(next->rect.y + next->rect.height) * unit), &c, &e);
           if (a <= x0 && b >= x1 && c <= y0 && e >= y1)
             continue;
         }
