@@ -36,7 +36,7 @@ search() { # grep's arguments; names of text files on standard input
 }
 tab=$(printf '\t')
 
-echo 1..7
+echo 1..8
 
 grep -E '\.(c|h|cu)$' "$files" | while read -r file; do
     head -n 1 "$file" | grep -qx '/\* SPDX-License-Identifier: MIT \*/' || echo "$file"
@@ -65,6 +65,11 @@ report "no unfinished business and no path of one machine"
 
 grep -E '^(src|cuda)/.*\.(c|h)$' "$files" | search -E '[^a-z_](abort|exit|_exit|system|sprintf|strcpy|strcat|gets|atof|strtod) \('
 report "no call that ends the program, overruns or follows the locale"
+
+while read -r file; do
+    if [ "$(head -c 2 "$file")" = '#!' ] && [ ! -x "$file" ]; then echo "$file"; fi
+done <"$text" >"$found"
+report "what names its interpreter can be run"
 
 format=${CLANG_FORMAT:-clang-format}
 major=$("$format" --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
