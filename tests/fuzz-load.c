@@ -17,6 +17,16 @@
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t n);
 
 /* 2 megapixels: large enough for every path, small enough for thousands of runs. */
+/* What the fuzzer takes for a find, and keeps the input of. */
+#define fail(...)                                                                                  \
+  G_STMT_START                                                                                     \
+  {                                                                                                \
+    g_printerr (__VA_ARGS__);                                                                      \
+    g_printerr ("\n");                                                                             \
+    abort ();                                                                                      \
+  }                                                                                                \
+  G_STMT_END
+
 #define LIMIT ((guint64)30 * 2000000)
 
 static void
@@ -32,15 +42,15 @@ check_round_trip (SbImage *image)
   g_autoptr (GBytes) png = sb_image_encode_png (image, &options, NULL, NULL, NULL, &error);
 
   if (png == NULL)
-    g_error ("not written: %s", error->message);
+    fail ("not written: %s", error->message);
   g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (png);
   g_autoptr (SbImage) again = sb_image_load_stream (stream, "again", LIMIT, NULL, &error);
   if (again == NULL)
-    g_error ("not read again: %s", error->message);
+    fail ("not read again: %s", error->message);
   if (!sb_image_equal (image, again))
-    g_error ("other pixels");
+    fail ("other pixels");
   if (sb_image_get_warnings (again)[0] != NULL)
-    g_error ("a warning: %s", sb_image_get_warnings (again)[0]);
+    fail ("a warning: %s", sb_image_get_warnings (again)[0]);
 }
 
 int
@@ -53,7 +63,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t n)
   g_autoptr (SbImage) image = sb_image_load_stream_with (stream, "input", &options, NULL, &error);
 
   if ((image == NULL) == (error == NULL))
-    g_error ("neither a picture nor an error, or both");
+    fail ("neither a picture nor an error, or both");
   if (image != NULL)
     check_round_trip (image);
   return 0;
@@ -80,7 +90,7 @@ run (const char *path)
       return;
     }
   if (!g_file_get_contents (path, &data, &n, NULL))
-    g_error ("%s cannot be read", path);
+    fail ("%s cannot be read", path);
   /* On the heap, without a byte behind it: a sanitizer sees what reads on. */
   g_autofree uint8_t *exact = g_memdup2 (data, n);
   LLVMFuzzerTestOneInput (exact, n);

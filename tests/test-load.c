@@ -4,7 +4,7 @@
 
 #include "sb-color.h"
 #include "sb-error.h"
-#include "sb-image.h"
+#include "sb-image-private.h"
 
 #include <gdk-pixbuf/gdk-pixbuf.h>
 #include <gio/gunixinputstream.h>
@@ -726,6 +726,38 @@ test_profiles (void)
   g_assert_true (g_bytes_equal (sb_image_get_profile (grey), sb_image_get_profile (again)));
 }
 
+/* What PNG does not take back is left out when a picture is opened, not when its export is. */
+static void
+test_lenient_profiles (void)
+{
+  static const struct
+  {
+    gsize at;
+    guint8 value;
+  } changes[] = { { 65, 0x0f }, { 3, 0xff },   { 36, 'A' },   { 12, 'x' },
+                  { 20, 'x' },  { 128, 0x10 }, { 136, 0x7f }, { 140, 0x7f } };
+  g_autoptr (SbImage) image = load_from_collection ("color/png_iccp_p3.png");
+  gsize n = 0;
+  const guint8 *right = g_bytes_get_data (sb_image_get_profile (image), &n);
+
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      g_autofree guint8 *data = g_memdup2 (right, n);
+      data[changes[i].at] = changes[i].value;
+      if (changes[i].at == 12)
+        memcpy (data + 12, "link", 4);
+      g_autoptr (GBytes) profile = g_bytes_new (data, n);
+      g_autoptr (SbImage) other = sb_image_new (1, 1, 8, NULL);
+      memset (sb_image_writable (other), 255, 4);
+      sb_image_take_profile (other, profile, FALSE);
+      g_assert_null (sb_image_get_profile (other));
+      g_assert_nonnull (sb_image_get_warnings (other)[0]);
+    }
+  g_autoptr (SbImage) same = sb_image_new (1, 1, 8, NULL);
+  sb_image_take_profile (same, sb_image_get_profile (image), FALSE);
+  g_assert_true (sb_image_get_profile (same) == sb_image_get_profile (image));
+}
+
 /* --- cut short, damaged ---------------------------------------------------------------------- */
 
 static GBytes *
@@ -867,6 +899,61 @@ test_claims (void)
     }
   g_test_trap_subprocess (NULL, 20 * G_USEC_PER_SEC, G_TEST_SUBPROCESS_INHERIT_STDERR);
   g_test_trap_assert_passed ();
+}
+
+/* A BMP whose header claims to be long itself: the loader would make room for it first. */
+static void
+test_long_bmp_header (void)
+{
+  static const guint claims[][2]
+      = { { 54, 0xff030000 }, { 0xf0000000, 40 }, { 0x1000001, 40 }, { 54, 65537 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (claims); i++)
+    {
+      guint8 *data = g_malloc0 (4096);
+      memcpy (data, "BM", 2);
+      for (guint k = 0; k < 4; k++)
+        {
+          data[10 + k] = (guint8)(claims[i][0] >> (8 * k));
+          data[14 + k] = (guint8)(claims[i][1] >> (8 * k));
+        }
+      g_autoptr (GBytes) bytes = g_bytes_new_take (data, 4096);
+      g_autoptr (GError) error = NULL;
+      g_assert_null (load_bytes (bytes, &error));
+      g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+      g_assert_nonnull (strstr (error->message, "the file is damaged"));
+    }
+}
+
+/* Sizes that a WebP claims, in each of its ways, and no pixels behind them. */
+static void
+test_large_webp (void)
+{
+  static const struct
+  {
+    const char *chunk;
+    guint8 body[10];
+    const char *size;
+  } claims[] = {
+    { "VP8X", { 0, 0, 0, 0, 0, 0, 0xb8, 0x5f, 0, 0 }, "12058625 × 96 pixels" },
+    { "VP8L", { 0x2f, 0xff, 0xff, 0xff, 0x0f }, "16384 × 16384 pixels" },
+    { "VP8 ", { 0, 0, 0, 0x9d, 0x01, 0x2a, 0xff, 0x3f, 0xff, 0xbf }, "16383 × 16383 pixels" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (claims); i++)
+    {
+      guint8 *data = g_malloc0 (64);
+      memcpy (data, "RIFF\x38\0\0\0WEBP", 12);
+      memcpy (data + 12, claims[i].chunk, 4);
+      data[16] = 10;
+      memcpy (data + 20, claims[i].body, 10);
+      g_autoptr (GBytes) bytes = g_bytes_new_take (data, 64);
+      g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+      g_autoptr (GError) error = NULL;
+      g_assert_null (sb_image_load_stream (stream, "x", 1 << 30, NULL, &error));
+      g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+      g_assert_nonnull (strstr (error->message, claims[i].size));
+    }
 }
 
 /* No memory for the pixels is an error like any other. */
@@ -1074,12 +1161,15 @@ main (int argc, char *argv[])
   g_test_add_func ("/load/tiff/float", test_tiff_float);
   g_test_add_func ("/load/collection", test_collection);
   g_test_add_func ("/load/profiles", test_profiles);
+  g_test_add_func ("/load/lenient-profiles", test_lenient_profiles);
   g_test_add_func ("/load/cut", test_cut);
   g_test_add_func ("/load/flipped", test_flipped);
   g_test_add_func ("/load/missing-end", test_missing_end);
   g_test_add_func ("/load/limit", test_limit);
   g_test_add_func ("/load/claims", test_claims);
   g_test_add_func ("/load/no-memory", test_no_memory);
+  g_test_add_func ("/load/large-webp", test_large_webp);
+  g_test_add_func ("/load/long-bmp-header", test_long_bmp_header);
   g_test_add_func ("/load/not-files", test_not_files);
   g_test_add_func ("/load/names", test_names);
   g_test_add_func ("/load/pipe", test_pipe);

@@ -99,6 +99,23 @@ find_orientation (GdkPixbuf *pixbuf, const SbAside *aside)
   return value >= 1 && value <= 8 ? (guint)value : 1;
 }
 
+/* The loader of BMP asks for as much memory as the file's header claims to take, before any of it
+ * has come. Real ones have 124 bytes, and their pixels begin soon after. */
+#define BMP_MAX_HEADER 65536
+#define BMP_MAX_OFFSET (16u << 20)
+
+static gboolean
+is_excessive_bmp (const guint8 *data, gsize n)
+{
+  guint32 offset, header;
+
+  if (n < 18 || data[0] != 'B' || data[1] != 'M')
+    return FALSE;
+  memcpy (&offset, data + 10, sizeof offset);
+  memcpy (&header, data + 14, sizeof header);
+  return GUINT32_FROM_LE (header) > BMP_MAX_HEADER || GUINT32_FROM_LE (offset) > BMP_MAX_OFFSET;
+}
+
 /* The whole file through the loader. FALSE with the loader's error, if it gave one. */
 static gboolean
 feed (Decode *decode, GError **error)
@@ -112,6 +129,10 @@ feed (Decode *decode, GError **error)
       const guint8 *data = reader->window + reader->start;
       const gsize n = reader->end - reader->start;
       reader->start = reader->end;
+      if (fed == 0 && is_excessive_bmp (data, n))
+        sb_reader_set_error (reader, &decode->size_error, _ ("the file is damaged"));
+      if (decode->size_error != NULL)
+        break;
       fed += n;
       /* Some loaders gather all that they are given before they look at it. */
       if (fed > reader->limit_bytes)

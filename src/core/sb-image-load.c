@@ -273,12 +273,41 @@ sb_file_display_name (GFile *file)
 
 /* --- profiles -------------------------------------------------------------------------------- */
 
+static guint32
+get_big (const guint8 *p)
+{
+  return (guint32)p[0] << 24 | (guint32)p[1] << 16 | (guint32)p[2] << 8 | p[3];
+}
+
+/* What readers of PNG insist on and lcms2 is lenient about: a profile that is kept is one that an
+ * export can carry. Length, signature, intent, kind, space of connection, and tags within the file
+ * (ICC.1, 7.2 and 7.3). */
+static gboolean
+is_strict_profile (GBytes *profile)
+{
+  gsize n = 0;
+  const guint8 *data = g_bytes_get_data (profile, &n);
+
+  if (n < 132 || get_big (data) != n || (data[8] > 3 && n % 4 != 0)
+      || memcmp (data + 36, "acsp", 4) != 0 || get_big (data + 64) >= 0xffff
+      || memcmp (data + 12, "abst", 4) == 0 || memcmp (data + 12, "link", 4) == 0
+      || (memcmp (data + 20, "XYZ ", 4) != 0 && memcmp (data + 20, "Lab ", 4) != 0))
+    return FALSE;
+  const guint32 n_tags = get_big (data + 128);
+  if (n_tags > (n - 132) / 12)
+    return FALSE;
+  for (const guint8 *tag = data + 132; tag < data + 132 + 12 * (gsize)n_tags; tag += 12)
+    if (get_big (tag + 4) > n || get_big (tag + 8) > n - get_big (tag + 4))
+      return FALSE;
+  return TRUE;
+}
+
 void
 sb_image_take_profile (SbImage *image, GBytes *profile, gboolean grey)
 {
   g_autoptr (GBytes) spread = NULL;
 
-  if (sb_profile_is_rgb (profile))
+  if (sb_profile_is_rgb (profile) && is_strict_profile (profile))
     sb_image_set_profile (image, profile);
   else if (grey && (spread = sb_profile_from_grey (profile)) != NULL)
     sb_image_set_profile (image, spread);
