@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "sb-subband-map.h"
+#include "sb-view-range.h"
 #include "sb-viewport.h"
 
 #include <math.h>
@@ -129,6 +130,33 @@ test_whole_pixels (void)
           g_assert_cmpfloat (viewport.x + 400 / viewport.zoom, <=, 1001 + 1e-9);
         }
     }
+}
+
+/* However thin, a picture has a row of device pixels. */
+static void
+test_thin (void)
+{
+  for (guint height = 1; height <= 4; height++)
+    for (guint i = 0; i < 300; i++)
+      {
+        const int size = 200 + (int)i;
+        SbViewport viewport = make (3000, height, size, size);
+        int start, end;
+        double x, y;
+
+        sb_viewport_get_origin (&viewport, &x, &y);
+        sb_view_range (y, viewport.zoom, size, 0, height, &start, &end);
+        g_assert_cmpint (end, ==, start + 1);
+        g_assert_cmpint (ABS (2 * start + 1 - size), <=, 1); /* in the middle */
+        sb_view_range (x, viewport.zoom, size, 0, 3000, &start, &end);
+        g_assert_cmpint (start, ==, 0);
+        g_assert_cmpint (end, ==, size);
+
+        viewport = make (height, 3000, size, size);
+        sb_viewport_get_origin (&viewport, &x, &y);
+        sb_view_range (x, viewport.zoom, size, 0, height, &start, &end);
+        g_assert_cmpint (end, ==, start + 1);
+      }
 }
 
 static void
@@ -298,6 +326,7 @@ main (int argc, char **argv)
   g_test_add_func ("/viewport/zoom", test_zoom);
   g_test_add_func ("/viewport/pan", test_pan);
   g_test_add_func ("/viewport/whole-pixels", test_whole_pixels);
+  g_test_add_func ("/viewport/thin", test_thin);
   g_test_add_func ("/viewport/put", test_put);
   g_test_add_func ("/subband-map/places", test_map);
   g_test_add_func ("/subband-map/steps", test_steps);

@@ -129,9 +129,19 @@ sb_viewport_is_scrollable (const SbViewport *self)
          || self->picture_height * self->zoom > self->height + 1e-6;
 }
 
+static double
+get_origin (double corner, double picture, double zoom)
+{
+  if (picture * zoom >= 1)
+    return floor (corner * zoom + 0.5) / zoom;
+  /* Between the centres of two device pixels nothing would be seen of it. */
+  const double pixel = floor ((picture / 2 - corner) * zoom);
+  return picture / 2 - (pixel + 0.5) / zoom;
+}
+
 void
 sb_viewport_get_origin (const SbViewport *self, double *x, double *y)
 {
-  *x = floor (self->x * self->zoom + 0.5) / self->zoom;
-  *y = floor (self->y * self->zoom + 0.5) / self->zoom;
+  *x = get_origin (self->x, self->picture_width, self->zoom);
+  *y = get_origin (self->y, self->picture_height, self->zoom);
 }

@@ -40,7 +40,9 @@ void sb_viewport_put (SbViewport *self, double zoom, double x, double y, double 
 void sb_viewport_pan (SbViewport *self, double dx, double dy);
 /* Whether there is more of the picture than can be seen. */
 gboolean sb_viewport_is_scrollable (const SbViewport *self);
-/* The view's corner, so that whole device pixels move: x * zoom and y * zoom are whole numbers. */
+/* The view's corner, so that whole device pixels move: x * zoom and y * zoom are whole numbers. A
+ * side of the picture that is thinner than a device pixel has its middle at the centre of one, and
+ * is seen. */
 void sb_viewport_get_origin (const SbViewport *self, double *x, double *y);
 
 G_END_DECLS
