@@ -44,6 +44,9 @@ static const Shortcut shortcuts[] = {
   { HIDDEN, NULL, NULL, "win.nothing-to('undo')", "<Control>z" },
   { HIDDEN, NULL, NULL, "win.nothing-to('redo')", "<Control><Shift>z <Control>y" },
 
+  { GLOBAL, N_ ("Subbands"), N_ ("Show or hide the subbands"), "win.subbands", "F9" },
+  { LISTED, NULL, N_ ("Select another band, on the subbands"), NULL, "Left Right Up Down" },
+
   { GLOBAL, N_ ("View"), N_ ("Zoom in"), "win.zoom-in",
     "<Control>plus <Control>equal <Control>KP_Add" },
   { GLOBAL, NULL, N_ ("Zoom out"), "win.zoom-out", "<Control>minus <Control>KP_Subtract" },
@@ -65,8 +68,6 @@ static const Shortcut shortcuts[] = {
   { HIDDEN, NULL, NULL, "win.pan((0.125, 0.0))", "<Control>Right" },
   { HIDDEN, NULL, NULL, "win.pan((0.0, -0.125))", "<Control>Up" },
   { HIDDEN, NULL, NULL, "win.pan((0.0, 0.125))", "<Control>Down" },
-  { GLOBAL, NULL, N_ ("Show or hide the subbands"), "win.subbands", "F9" },
-  { LISTED, NULL, N_ ("Select another band, on the subbands"), NULL, "Left Right Up Down" },
   { GLOBAL, NULL, N_ ("Show or hide the panel"), "win.panel", "F8" },
   { GLOBAL, NULL, N_ ("Fullscreen"), "win.fullscreen", "F11" },
 

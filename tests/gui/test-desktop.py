@@ -184,7 +184,7 @@ def export_with_the_dialog():
 @test
 def keys_of_the_program():
     path = picture(2000, 1500).save("in.png")
-    with Softbox(path, env={"G_DEBUG": "fatal-criticals"}) as program:
+    with Softbox(path) as program:
         for key in ("ctrl+o", "ctrl+comma", "ctrl+question", "F1"):
             press(key)
             wait("a window for " + key, lambda: program.alive()
