@@ -144,6 +144,19 @@ def metadata_survives_a_second_export():
 
 
 @test
+def what_cannot_be_kept_is_told():
+    with open(corpus("jpeg/1x1.jpg"), "rb") as f:
+        jpeg = f.read()
+    for body, kind in ((b"Exif\0\0II*\0\xf0\xff\xff\xff" + b"x" * 40, "(EXIF)"),
+                       (b"http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf", "(XMP)")):
+        with open("bad.jpg", "wb") as f:
+            f.write(jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + jpeg[2:])
+        err = export("bad.jpg")
+        assert "softbox-cli: warning: out.png: " in err and kind in err and err.count("\n") == 1, err
+        equal(export("bad.jpg", "out.png", "--strip-metadata"), "")
+
+
+@test
 def texts_of_a_png():
     export(corpus("meta/text_chunks.png"))
     before, after = read(corpus("meta/text_chunks.png")), read("out.png")

@@ -31,7 +31,8 @@ typedef struct
 
   SbEditList *edits;
   SbSaveOptions options;
-  int progress; /* of PROGRESS_STEPS, atomic */
+  GPtrArray *warnings; /* what the user must be told of the exported file */
+  int progress;        /* of PROGRESS_STEPS, atomic */
   gboolean exported;
 } Job;
 
@@ -88,6 +89,7 @@ job_free (Job *job)
   g_clear_pointer (&job->original, sb_image_unref);
   g_free (job->etag);
   g_clear_pointer (&job->edits, sb_edit_list_unref);
+  g_clear_pointer (&job->warnings, g_ptr_array_unref);
   g_clear_error (&job->error);
   sb_work_unref (job->work);
   g_free (job);
@@ -283,6 +285,8 @@ export_finished (SbDocument *self, gpointer data)
           if (file != NULL && g_file_equal (file, job->file))
             sb_document_set_etag (self, job->etag);
           sb_document_exported (self, job->generation, job->edits);
+          for (guint i = 0; i < job->warnings->len; i++)
+            sb_document_warn (self, g_ptr_array_index (job->warnings, i));
         }
       else
         sb_document_failed (self, error);
@@ -292,12 +296,23 @@ export_finished (SbDocument *self, gpointer data)
   job_free (job);
 }
 
+/* On the job's thread. */
+static void
+note_warning (const char *sentence, gpointer data)
+{
+  Job *job = data;
+
+  g_ptr_array_add (job->warnings, g_strdup (sentence));
+}
+
 static gpointer
 export_thread (gpointer data)
 {
   Job *job = data;
 
   job->options.metadata = sb_image_get_metadata (job->original);
+  job->options.warned = note_warning;
+  job->warnings = g_ptr_array_new_with_free_func (g_free);
   job->exported = sb_image_save_png (job->image, job->file, &job->options, tell_progress, job,
                                      job->cancellable, &job->error);
   if (job->exported)

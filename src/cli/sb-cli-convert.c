@@ -69,6 +69,12 @@ output_depth (const SbCli *cli, SbImage *original)
   return cli->depth != 0 ? cli->depth : sb_image_get_depth (original);
 }
 
+static void
+warn (const char *sentence, gpointer name)
+{
+  sb_cli_warning (name, "%s", sentence);
+}
+
 gboolean
 sb_cli_save (const SbCli *cli, SbImage *image, SbImage *original, const char *output,
              GError **error)
@@ -82,19 +88,21 @@ sb_cli_save (const SbCli *cli, SbImage *image, SbImage *original, const char *ou
     .metadata = sb_image_get_metadata (original),
     .strip_metadata = cli->strip_metadata,
     .keep_location = cli->keep_location,
+    .warned = warn,
   };
+  char *name = is_stream (output) ? (char *)_ ("standard output") : (char *)output;
 
   if (is_stream (output))
     {
       g_autoptr (GBytes) png
-          = sb_image_encode_png (image, &options, NULL, NULL, cli->cancellable, error);
+          = sb_image_encode_png (image, &options, NULL, name, cli->cancellable, error);
 
       return png != NULL && write_stream (cli, png, error);
     }
 
   g_autoptr (GFile) file = g_file_new_for_path (output);
 
-  return sb_image_save_png (image, file, &options, NULL, NULL, cli->cancellable, error);
+  return sb_image_save_png (image, file, &options, NULL, name, cli->cancellable, error);
 }
 
 /* In the words of a command line where the cause is a key. */

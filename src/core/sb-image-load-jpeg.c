@@ -223,6 +223,7 @@ static void
 take_metadata (Decode *decode)
 {
   static const char xmp[] = "http://ns.adobe.com/xap/1.0/";
+  static const char extension[] = "http://ns.adobe.com/xmp/extension/";
   static const char resources[] = "Photoshop 3.0";
   const struct jpeg_decompress_struct *jpeg = &decode->jpeg;
   SbMetadata *metadata = decode->metadata;
@@ -233,6 +234,9 @@ take_metadata (Decode *decode)
       const gsize n = marker->data_length;
       if (marker->marker == JPEG_APP0 + 1 && n > sizeof xmp && memcmp (data, xmp, sizeof xmp) == 0)
         sb_metadata_take_xmp (metadata, data + sizeof xmp, n - sizeof xmp);
+      else if (marker->marker == JPEG_APP0 + 1 && n > sizeof extension
+               && memcmp (data, extension, sizeof extension) == 0)
+        metadata->lost |= SB_METADATA_LOST_XMP_EXTENSION;
       else if (marker->marker == JPEG_APP0 + 1 && n > 6 && memcmp (data, "Exif", 4) == 0)
         sb_metadata_take_exif (metadata, data, n);
       else if (marker->marker == JPEG_APP0 + 13 && n > sizeof resources

@@ -324,6 +324,20 @@ cut_bands (Encode *encode)
   encode->n_bands = n;
 }
 
+static GPtrArray *
+take_metadata (SbImage *image, const SbSaveOptions *options, gpointer user_data)
+{
+  SbMetadataLoss lost = 0;
+  GPtrArray *chunks
+      = sb_metadata_to_png (options->metadata, sb_image_get_width (image),
+                            sb_image_get_height (image), options->keep_location, &lost);
+  g_auto (GStrv) sentences = sb_metadata_describe_loss (lost);
+
+  for (guint i = 0; options->warned != NULL && sentences[i] != NULL; i++)
+    options->warned (sentences[i], user_data);
+  return chunks;
+}
+
 GBytes *
 sb_image_encode_png (SbImage *image, const SbSaveOptions *options, SbProgressFunc progress,
                      gpointer user_data, GCancellable *cancellable, GError **error)
@@ -345,8 +359,7 @@ sb_image_encode_png (SbImage *image, const SbSaveOptions *options, SbProgressFun
                     .cancellable = cancellable };
   sb_png_rows_init (&encode.rows, image, options->depth, options->dither, options->interlace);
   if (options->metadata != NULL && !options->strip_metadata)
-    encode.chunks = sb_metadata_to_png (options->metadata, sb_image_get_width (image),
-                                        sb_image_get_height (image), options->keep_location);
+    encode.chunks = take_metadata (image, options, user_data);
   cut_bands (&encode);
   encode.bands = g_new0 (Band, encode.n_bands);
   g_mutex_init (&encode.mutex);

@@ -58,6 +58,8 @@ void sb_image_set_metadata (SbImage *image, SbMetadata *metadata);
 
 /* Told in the calling thread of a load or save: fraction 0 .. 1 of the work. */
 typedef void (*SbProgressFunc) (double fraction, gpointer user_data);
+/* A translated sentence that the user must be told; likewise. */
+typedef void (*SbWarningFunc) (const char *sentence, gpointer user_data);
 
 /* What a user must be told of a picture that was opened all the same ("cut short", "first of 12
  * frames"): translated sentences, NULL-terminated, owned by the image; never NULL, often empty. */
@@ -115,6 +117,7 @@ typedef struct
   SbMetadata *metadata;    /* what to keep of the file that was opened, or NULL; borrowed */
   gboolean strip_metadata; /* keep nothing of it, resolution included */
   gboolean keep_location;  /* where it was taken too */
+  SbWarningFunc warned; /* what of the metadata could not be kept; or NULL; data as progress has */
 } SbSaveOptions;
 
 /* The whole PNG in memory, packed by all cores; the same picture and options give the same bytes on

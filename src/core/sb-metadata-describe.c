@@ -161,6 +161,34 @@ sb_metadata_describe (const SbMetadata *metadata)
   return fields;
 }
 
+char **
+sb_metadata_describe_loss (SbMetadataLoss lost)
+{
+  const struct
+  {
+    SbMetadataLoss kind;
+    const char *sentence;
+  } kinds[] = {
+    { SB_METADATA_LOST_EXIF, _ ("The file's camera data (EXIF) is damaged and was left out of the "
+                                "exported picture.") },
+    { SB_METADATA_LOST_XMP, _ ("The file's description (XMP) is damaged or too large and was left "
+                               "out of the exported picture.") },
+    { SB_METADATA_LOST_XMP_EXTENSION, _ ("The file's description (XMP) has a second part, which "
+                                         "was left out of the exported picture.") },
+    { SB_METADATA_LOST_IPTC, _ ("The file's caption data (IPTC) is damaged and was left out of the "
+                                "exported picture.") },
+    { SB_METADATA_LOST_TEXT, _ ("Some of the file's texts are damaged or too long and were left "
+                                "out of the exported picture.") },
+  };
+  GPtrArray *sentences = g_ptr_array_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if ((lost & kinds[i].kind) != 0)
+      g_ptr_array_add (sentences, g_strdup (kinds[i].sentence));
+  g_ptr_array_add (sentences, NULL);
+  return (char **)g_ptr_array_free (sentences, FALSE);
+}
+
 char *
 sb_metadata_describe_location (const SbMetadata *metadata)
 {

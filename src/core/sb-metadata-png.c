@@ -152,15 +152,16 @@ keeps_exif (const char *tag, gboolean keep_location)
          || g_str_has_prefix (tag, "Exif.Iop.");
 }
 
-static void
+/* FALSE where there is something and it cannot be kept. */
+static gboolean
 add_exif (GPtrArray *chunks, const SbMetadata *from, guint width, guint height,
           gboolean keep_location)
 {
   if (from->exif == NULL)
-    return;
+    return TRUE;
   g_autoptr (GExiv2Metadata) metadata = sb_exiv2_open (from->exif, NULL);
   if (metadata == NULL)
-    return;
+    return FALSE;
 
   gexiv2_metadata_try_erase_exif_thumbnail (metadata, NULL);
   g_auto (GStrv) tags = gexiv2_metadata_get_exif_tags (metadata);
@@ -171,7 +172,7 @@ add_exif (GPtrArray *chunks, const SbMetadata *from, guint width, guint height,
     else
       gexiv2_metadata_try_clear_tag (metadata, tags[i], NULL);
   if (kept == 0)
-    return;
+    return TRUE;
   gexiv2_metadata_try_set_tag_long (metadata, "Exif.Image.Orientation", 1, NULL);
   gexiv2_metadata_try_set_tag_long (metadata, "Exif.Photo.PixelXDimension", width, NULL);
   gexiv2_metadata_try_set_tag_long (metadata, "Exif.Photo.PixelYDimension", height, NULL);
@@ -181,7 +182,7 @@ add_exif (GPtrArray *chunks, const SbMetadata *from, guint width, guint height,
   g_autoptr (GBytes) exif = gexiv2_metadata_get_exif_data (
       metadata, given[0] == 'M' ? GEXIV2_BYTE_ORDER_BIG : GEXIV2_BYTE_ORDER_LITTLE, NULL);
   if (exif == NULL)
-    return;
+    return FALSE;
   const guint8 *data = g_bytes_get_data (exif, &n);
   /* PNG 3rd edition, 11.3.4.5: without the name that JPEG puts in front. */
   if (n > 6 && memcmp (data, "Exif\0", 6) == 0)
@@ -190,10 +191,11 @@ add_exif (GPtrArray *chunks, const SbMetadata *from, guint width, guint height,
       n -= 6;
     }
   if (n < 8)
-    return;
+    return FALSE;
   GByteArray *chunk = g_byte_array_new ();
   append (chunk, data, n);
   add_chunk (chunks, "eXIf", chunk);
+  return TRUE;
 }
 
 /* --- XMP ------------------------------------------------------------------------------------- */
@@ -214,6 +216,7 @@ keeps_xmp (const char *tag, gboolean keep_location)
     "Xmp.GDepth.",
     "Xmp.xmpMM.Pantry",
     "Xmp.crs.",
+    "Xmp.xmpNote.HasExtendedXMP", /* the rest of it is not there */
   };
   static const char *const places[] = {
     "Xmp.exif.GPS",           "Xmp.iptc.Location",  "Xmp.iptc.CountryCode",
@@ -246,14 +249,14 @@ clear_xmp (GExiv2Metadata *metadata, char *tag)
       }
 }
 
-static void
+static gboolean
 add_xmp (GPtrArray *chunks, const SbMetadata *from, gboolean keep_location)
 {
   if (from->xmp == NULL)
-    return;
+    return TRUE;
   g_autoptr (GExiv2Metadata) metadata = sb_exiv2_open (NULL, from->xmp);
   if (metadata == NULL)
-    return;
+    return FALSE;
 
   g_auto (GStrv) tags = gexiv2_metadata_get_xmp_tags (metadata);
   guint kept = 0;
@@ -263,16 +266,17 @@ add_xmp (GPtrArray *chunks, const SbMetadata *from, gboolean keep_location)
     else
       clear_xmp (metadata, tags[i]);
   if (kept == 0)
-    return;
+    return TRUE;
   g_autofree char *packet = gexiv2_metadata_try_generate_xmp_packet (
       metadata, GEXIV2_USE_COMPACT_FORMAT | GEXIV2_OMIT_ALL_FORMATTING, 0, NULL);
   if (packet == NULL || *packet == '\0')
-    return;
+    return FALSE;
   static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not packed, no language */
   GByteArray *chunk = g_byte_array_new ();
   append (chunk, head, sizeof head);
   append (chunk, packet, strlen (packet));
   add_chunk (chunks, "iTXt", chunk);
+  return TRUE;
 }
 
 /* --- IPTC ------------------------------------------------------------------------------------ */
@@ -360,7 +364,7 @@ add_text (GPtrArray *chunks, const SbMetadataText *text)
   g_autofree char *latin1 = g_convert (text->text, -1, "ISO-8859-1", "UTF-8", NULL, &n, NULL);
   GByteArray *chunk = g_byte_array_new ();
 
-  if (keyword == NULL)
+  if (keyword == NULL) /* it came from there, so this is no case */
     {
       g_byte_array_unref (chunk);
       return;
@@ -407,15 +411,20 @@ add_density (GPtrArray *chunks, const SbMetadata *from)
 }
 
 GPtrArray *
-sb_metadata_to_png (const SbMetadata *metadata, guint width, guint height, gboolean keep_location)
+sb_metadata_to_png (const SbMetadata *metadata, guint width, guint height, gboolean keep_location,
+                    SbMetadataLoss *lost)
 {
   g_return_val_if_fail (metadata != NULL, NULL);
+  g_return_val_if_fail (lost != NULL, NULL);
 
   GPtrArray *chunks = g_ptr_array_new_with_free_func (chunk_free);
+  *lost = metadata->lost;
   add_density (chunks, metadata);
   g_mutex_lock (&sb_exiv2_lock);
-  add_exif (chunks, metadata, width, height, keep_location);
-  add_xmp (chunks, metadata, keep_location);
+  if (!add_exif (chunks, metadata, width, height, keep_location))
+    *lost |= SB_METADATA_LOST_EXIF;
+  if (!add_xmp (chunks, metadata, keep_location))
+    *lost |= SB_METADATA_LOST_XMP;
   g_mutex_unlock (&sb_exiv2_lock);
   add_iptc (chunks, metadata, keep_location);
   for (guint i = 0; i < metadata->texts->len; i++)

@@ -54,10 +54,15 @@ sb_metadata_unref (SbMetadata *metadata)
 /* --- blocks ---------------------------------------------------------------------------------- */
 
 static void
-take (GBytes **block, const guint8 *data, gsize n)
+take (SbMetadata *metadata, GBytes **block, SbMetadataLoss kind, gboolean good, const guint8 *data,
+      gsize n)
 {
-  if (*block == NULL && n > 0 && n <= SB_METADATA_MAX_BLOCK)
+  if (*block != NULL || n == 0)
+    return;
+  if (good && n <= SB_METADATA_MAX_BLOCK)
     *block = g_bytes_new (data, n);
+  else
+    metadata->lost |= kind;
 }
 
 void
@@ -70,8 +75,8 @@ sb_metadata_take_exif (SbMetadata *metadata, const guint8 *data, gsize n)
       data += sizeof name;
       n -= sizeof name;
     }
-  if (n >= 8 && (memcmp (data, "II*", 4) == 0 || memcmp (data, "MM\0*", 4) == 0))
-    take (&metadata->exif, data, n);
+  take (metadata, &metadata->exif, SB_METADATA_LOST_EXIF,
+        n >= 8 && (memcmp (data, "II*", 4) == 0 || memcmp (data, "MM\0*", 4) == 0), data, n);
 }
 
 void
@@ -79,15 +84,14 @@ sb_metadata_take_xmp (SbMetadata *metadata, const guint8 *data, gsize n)
 {
   while (n > 0 && data[n - 1] == '\0')
     n--;
-  if (n > 0 && g_utf8_validate_len ((const char *)data, n, NULL))
-    take (&metadata->xmp, data, n);
+  take (metadata, &metadata->xmp, SB_METADATA_LOST_XMP,
+        g_utf8_validate_len ((const char *)data, n, NULL), data, n);
 }
 
 void
 sb_metadata_take_iptc (SbMetadata *metadata, const guint8 *data, gsize n)
 {
-  if (n >= 5 && data[0] == 0x1c)
-    take (&metadata->iptc, data, n);
+  take (metadata, &metadata->iptc, SB_METADATA_LOST_IPTC, n >= 5 && data[0] == 0x1c, data, n);
 }
 
 /* Each resource: "8BIM", a number, a name of bytes counted by its first and padded to an even
@@ -190,8 +194,10 @@ take_raw_profile (SbMetadata *metadata, const char *kind, const char *text, gsiz
     sb_metadata_take_xmp (metadata, data, length);
   else if (g_str_equal (kind, "iptc") || g_str_equal (kind, "8bim"))
     {
-      sb_metadata_take_resources (metadata, data, length);
-      sb_metadata_take_iptc (metadata, data, length);
+      if (length >= 4 && memcmp (data, "8BIM", 4) == 0)
+        sb_metadata_take_resources (metadata, data, length);
+      else
+        sb_metadata_take_iptc (metadata, data, length);
     }
   return TRUE;
 }
@@ -219,28 +225,51 @@ from_latin1 (const char *text, gsize n)
   return g_convert (text, (gssize)n, "UTF-8", "ISO-8859-1", NULL, NULL, NULL);
 }
 
+#define XMP_KEYWORD "XML:com.adobe.xmp"
+#define RAW_KEYWORD "Raw profile type "
+
+static void
+lose_text (SbMetadata *metadata, const char *keyword)
+{
+  if (g_str_equal (keyword, XMP_KEYWORD) || g_str_equal (keyword, RAW_KEYWORD "xmp"))
+    metadata->lost |= SB_METADATA_LOST_XMP;
+  else if (g_str_equal (keyword, RAW_KEYWORD "exif") || g_str_equal (keyword, RAW_KEYWORD "APP1"))
+    metadata->lost |= SB_METADATA_LOST_EXIF;
+  else if (g_str_equal (keyword, RAW_KEYWORD "iptc") || g_str_equal (keyword, RAW_KEYWORD "8bim"))
+    metadata->lost |= SB_METADATA_LOST_IPTC;
+  else if (!g_str_has_prefix (keyword, RAW_KEYWORD))
+    metadata->lost |= SB_METADATA_LOST_TEXT;
+}
+
 /* keyword: Latin-1, as it stands in the file. */
 static void
 add_text (SbMetadata *metadata, const char *keyword, const char *text, gsize n, gboolean utf8)
 {
-  static const char raw[] = "Raw profile type ";
-
   if (!is_keyword (keyword))
-    return;
-  if (g_str_equal (keyword, "XML:com.adobe.xmp"))
+    {
+      metadata->lost |= SB_METADATA_LOST_TEXT;
+      return;
+    }
+  if (g_str_equal (keyword, XMP_KEYWORD))
     {
       sb_metadata_take_xmp (metadata, (const guint8 *)text, n);
       return;
     }
-  if (g_str_has_prefix (keyword, raw))
+  if (g_str_has_prefix (keyword, RAW_KEYWORD))
     {
       /* Of other kinds nobody can tell what they hold. */
-      take_raw_profile (metadata, keyword + strlen (raw), text, n);
+      if (!take_raw_profile (metadata, keyword + strlen (RAW_KEYWORD), text, n))
+        lose_text (metadata, keyword);
       return;
     }
   /* A small copy of the picture for folders of files is an old picture too. */
-  if (g_str_has_prefix (keyword, "Thumb::") || n > SB_METADATA_MAX_TEXTS - metadata->texts_bytes)
+  if (g_str_has_prefix (keyword, "Thumb::"))
     return;
+  if (n > SB_METADATA_MAX_TEXTS - metadata->texts_bytes)
+    {
+      metadata->lost |= SB_METADATA_LOST_TEXT;
+      return;
+    }
 
   const char *end = memchr (text, '\0', n);
   const gsize length = end != NULL ? (gsize)(end - text) : n;
@@ -249,6 +278,7 @@ add_text (SbMetadata *metadata, const char *keyword, const char *text, gsize n, 
   one->text = utf8 ? g_utf8_make_valid (text, (gssize)length) : from_latin1 (text, length);
   if (one->keyword == NULL || one->text == NULL)
     {
+      metadata->lost |= SB_METADATA_LOST_TEXT;
       text_free (one);
       return;
     }
@@ -293,16 +323,14 @@ unpack (const guint8 *data, gsize n, gsize *unpacked)
   return out;
 }
 
-/* PNG 3rd edition, 11.3.3: a keyword and a zero before the rest. */
-void
-sb_metadata_take_png_text (SbMetadata *metadata, const char type[4], const guint8 *data, gsize n)
+/* PNG 3rd edition, 11.3.3: a keyword and a zero before the rest. FALSE where it is damaged. */
+static gboolean
+take_png_text (SbMetadata *metadata, const char type[4], const guint8 *data, gsize n)
 {
-  const guint8 *zero = n > 0 && n <= SB_METADATA_MAX_BLOCK * 2 ? memchr (data, 0, n) : NULL;
+  const guint8 *zero = memchr (data, 0, n);
   gboolean packed = memcmp (type, "zTXt", 4) == 0;
   gboolean utf8 = FALSE;
 
-  if (zero == NULL)
-    return;
   const char *keyword = (const char *)data;
   const guint8 *body = zero + 1;
   gsize left = (gsize)(data + n - body);
@@ -310,20 +338,20 @@ sb_metadata_take_png_text (SbMetadata *metadata, const char type[4], const guint
     {
       /* packed or not, the method, a language and a translated keyword, each ended by a zero */
       if (left < 2)
-        return;
+        return FALSE;
       packed = body[0] != 0;
       utf8 = TRUE;
       body += 1;
       left -= 1;
       if (packed && body[0] != 0)
-        return;
+        return FALSE;
       body += 1;
       left -= 1;
       for (guint i = 0; i < 2; i++)
         {
           const guint8 *end = left > 0 ? memchr (body, 0, left) : NULL;
           if (end == NULL)
-            return;
+            return FALSE;
           left -= (gsize)(end + 1 - body);
           body = end + 1;
         }
@@ -331,7 +359,7 @@ sb_metadata_take_png_text (SbMetadata *metadata, const char type[4], const guint
   else if (packed)
     {
       if (left < 1 || body[0] != 0)
-        return;
+        return FALSE;
       body += 1;
       left -= 1;
     }
@@ -339,10 +367,21 @@ sb_metadata_take_png_text (SbMetadata *metadata, const char type[4], const guint
   if (!packed)
     {
       add_text (metadata, keyword, (const char *)body, left, utf8);
-      return;
+      return TRUE;
     }
   gsize unpacked = 0;
   g_autofree guint8 *text = unpack (body, left, &unpacked);
-  if (text != NULL)
-    add_text (metadata, keyword, (const char *)text, unpacked, utf8);
+  if (text == NULL)
+    return FALSE;
+  add_text (metadata, keyword, (const char *)text, unpacked, utf8);
+  return TRUE;
+}
+
+void
+sb_metadata_take_png_text (SbMetadata *metadata, const char type[4], const guint8 *data, gsize n)
+{
+  if (n == 0 || n > SB_METADATA_MAX_BLOCK * 2 || memchr (data, 0, n) == NULL)
+    metadata->lost |= SB_METADATA_LOST_TEXT;
+  else if (!take_png_text (metadata, type, data, n))
+    lose_text (metadata, (const char *)data);
 }

@@ -6,6 +6,16 @@
 
 G_BEGIN_DECLS
 
+/* What could not be kept though nobody asked to leave it out. */
+typedef enum
+{
+  SB_METADATA_LOST_EXIF = 1 << 0,
+  SB_METADATA_LOST_XMP = 1 << 1,
+  SB_METADATA_LOST_IPTC = 1 << 2,
+  SB_METADATA_LOST_TEXT = 1 << 3,
+  SB_METADATA_LOST_XMP_EXTENSION = 1 << 4, /* of a JPEG, XMP past what one of its segments holds */
+} SbMetadataLoss;
+
 /* What a file says of its picture besides the pixels, as it stands there: the blocks are kept whole
  * and unread until they are exported or shown to somebody. Whoever makes one fills it before
  * handing it on; then it is immutable. References may be taken and dropped in any thread. */
@@ -22,6 +32,7 @@ typedef struct
   guint32 density_x, density_y;
   gboolean density_is_ratio;
   guint page, n_pages; /* of a file with pages, from 1 on; 0 of others */
+  SbMetadataLoss lost; /* what the file had and could not be taken */
 } SbMetadata;
 
 typedef struct
@@ -39,8 +50,8 @@ SbMetadata *sb_metadata_new (void) G_GNUC_WARN_UNUSED_RESULT;
 SbMetadata *sb_metadata_ref (SbMetadata *metadata) G_GNUC_WARN_UNUSED_RESULT;
 void sb_metadata_unref (SbMetadata *metadata); /* NULL: nothing happens */
 
-/* Each takes a copy, the first one of a kind; what is empty, too large or not what it should be is
- * left out. EXIF may begin with "Exif\0\0". */
+/* Each takes a copy, the first one of a kind; what is empty is left out, and what is too large or
+ * not what it should be is too, but noted in `lost`. EXIF may begin with "Exif\0\0". */
 void sb_metadata_take_exif (SbMetadata *metadata, const guint8 *data, gsize n);
 void sb_metadata_take_xmp (SbMetadata *metadata, const guint8 *data, gsize n);
 void sb_metadata_take_iptc (SbMetadata *metadata, const guint8 *data, gsize n);
@@ -77,10 +88,15 @@ typedef struct
 /* The chunks that a PNG of this picture, upright and of this size, keeps of it: pHYs, eXIf, texts,
  * XMP and IPTC. What would show the picture as it was is never among them: embedded thumbnails and
  * previews, in maker notes too, which are left out whole. Orientation is normal, sizes are the
- * picture's. Where it was taken (GPS, places in XMP and IPTC) is left out unless asked for. Free
- * with g_ptr_array_unref(). Blocks for milliseconds; any thread. */
+ * picture's. Where it was taken (GPS, places in XMP and IPTC) is left out unless asked for. `lost`
+ * gets what cannot be kept, what was lost when the file was opened among it. Free with
+ * g_ptr_array_unref(). Blocks for milliseconds; any thread. */
 GPtrArray *sb_metadata_to_png (const SbMetadata *metadata, guint width, guint height,
-                               gboolean keep_location) G_GNUC_WARN_UNUSED_RESULT;
+                               gboolean keep_location,
+                               SbMetadataLoss *lost) G_GNUC_WARN_UNUSED_RESULT;
+/* A translated sentence for each kind of loss in `lost`, in a fixed order; free with
+ * g_strfreev(). */
+char **sb_metadata_describe_loss (SbMetadataLoss lost) G_GNUC_WARN_UNUSED_RESULT;
 
 /* --- sb-metadata-describe.c ------------------------------------------------------------------ */
 
