@@ -1057,14 +1057,16 @@ test_measure_edit (void)
       const guint width = sb_image_get_width (image), height = sb_image_get_height (image);
       const guint depth = sb_image_get_depth (image);
       const gsize n = (gsize)width * height;
-      SbEdit edits[2]
-          = { sb_test_blur (1.5, 1, FALSE), sb_test_random_bands (rand, width, height) };
-      const guint first = i % 2; /* without the blur, or with it */
+      SbEdit edits[3] = { sb_test_blur (1.5, 1, FALSE), sb_test_random_bands (rand, width, height),
+                          sb_test_blur (0.75, 1, TRUE) };
+      const guint first = i % 2;     /* without a blur before, or with it */
+      const guint after = i / 2 % 2; /* nor with one behind */
       g_autoptr (SbEditList) before = sb_edit_list_new (edits + first, 1 - first);
-      g_autoptr (SbEditList) list = sb_edit_list_new (edits + first, 2 - first);
+      g_autoptr (SbEditList) until = sb_edit_list_new (edits + first, 2 - first);
+      g_autoptr (SbEditList) list = sb_edit_list_new (edits + first, 2 - first + after);
       g_autoptr (SbImage) input = sb_reference_fold (image, before, 16, &srgb);
       g_autoptr (SbImage) from = sb_reference_fold (input, NULL, depth, &srgb);
-      g_autoptr (SbImage) to = sb_reference_fold (image, list, depth, &srgb);
+      g_autoptr (SbImage) to = sb_reference_fold (image, until, depth, &srgb);
       g_autoptr (GError) error = NULL;
       SbBandsMeasure measure;
       guint64 n_before = 0, n_after = 0;
@@ -1094,7 +1096,7 @@ test_measure_edit (void)
                     sum > 0 ? 10 * log10 (peak * peak / (sum / (3.0 * (double)n))) : INFINITY);
     }
 
-  /* The last edit is another. */
+  /* None of the edits is one. */
   g_autoptr (SbImage) image = random_picture (rand, 20);
   const SbEdit blur = sb_test_blur (2, 1, FALSE);
   g_autoptr (SbEditList) list = sb_edit_list_new (&blur, 1);

@@ -276,6 +276,28 @@ test_noise_of_the_input (Fixture *fixture, gconstpointer data)
   g_assert_cmpfloat (after->noise, ==, before.noise);
   g_assert_cmpfloat (after->suggested, ==, before.suggested);
 
+  /* What follows the edit changes nothing of what the edit does. */
+  const SbBandsMeasure alone = after->edit;
+  n = fixture->n_measured;
+  set_edit (fixture, "blur:radius=2", NULL);
+  wait_for (fixture->n_measured > n && !is_busy (document));
+  wait_until_idle (fixture);
+  after = sb_document_get_measures (document);
+  g_assert_true (after->has_edit);
+  g_assert_cmpfloat (after->edit.kept, ==, alone.kept);
+  g_assert_cmpfloat (after->edit.psnr, ==, alone.psnr);
+  g_assert_cmpfloat (after->noise, ==, before.noise);
+
+  /* Nor is it forgotten when it is changed with the blur behind it. */
+  n = fixture->n_measured;
+  set_edit (fixture, "bands:levels=4,threshold=4", NULL);
+  wait_for (fixture->n_measured > n && !is_busy (document));
+  wait_until_idle (fixture);
+  after = sb_document_get_measures (document);
+  g_assert_cmpfloat (after->edit.kept, >, alone.kept);
+  g_assert_cmpfloat (after->edit.psnr, >, alone.psnr);
+  g_assert_cmpfloat (after->edit.psnr, <, 100);
+
   /* Asked for while the edit is there, on another channel: of what comes before it. */
   const SbHaarChoice green = { SB_HAAR_GREEN, 4 };
   sb_document_set_subbands (document, &green, band);

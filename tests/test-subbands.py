@@ -316,6 +316,44 @@ def noise_is_found():
 
 
 @test
+def effect():
+    """What an edit of bands does is told of its own input and output, whatever stands around it."""
+    rng = random.Random(9)
+    image = picture(rng, 61, 47, 8, alpha=False, smooth=True)
+    write_png("in.png", image)
+    bands, blur = "bands:levels=3,threshold=8,gainD1=0", "blur:radius=1.5,linear=0"
+
+    def measured(*edits):
+        options = [word for edit in edits for word in ("-e", edit)]
+        return json.loads(done("in.png", "--statistics", "--json", *options))[0]
+
+    def distance(a, b):
+        a, b = (numpy.array(read_png(name)[3], float)[:, :3] for name in (a, b))
+        return 10 * math.log10(255 ** 2 / ((a - b) ** 2).mean())
+    alone = measured(bands)
+    done("in.png", "-e", bands, "-o", "alone.png")
+    assert math.isclose(alone["psnr"], distance("in.png", "alone.png"), rel_tol=1e-9), alone["psnr"]
+    before = after = 0
+    for channel in ("red", "green", "blue"):
+        details = pywt.wavedec2(samples(image, channel) * 257.0, "haar", mode="symmetric", level=3)[1:]
+        for i, level in enumerate((3, 2, 1)):
+            for orientation, band in zip("HVD", details[i]):
+                before += (numpy.abs(band) > 1e-3).sum()
+                if (orientation, level) != ("D", 1):
+                    after += (numpy.abs(band) > 8 * 257 + 1e-3).sum()  # ties are zero
+    assert math.isclose(alone["kept"], after / before, rel_tol=1e-9), (alone["kept"], after / before)
+    followed = measured(bands, blur)
+    assert (followed["kept"], followed["psnr"]) == (alone["kept"], alone["psnr"])
+
+    # Of several it is the last one.
+    second = measured(blur, "bands:gain1=0", bands, blur)
+    done("in.png", "-e", blur, "-e", "bands:gain1=0", "-o", "second.png")
+    done("in.png", "-e", blur, "-e", "bands:gain1=0", "-e", bands, "-o", "third.png")
+    assert math.isclose(second["psnr"], distance("second.png", "third.png"), rel_tol=1e-9)
+    assert "kept" not in measured(blur) and "psnr" not in measured("bands:levels=3")
+
+
+@test
 def table():
     rng = random.Random(7)
     write_png("in.png", picture(rng, 20, 20, 8, alpha=False))

@@ -120,6 +120,8 @@ typedef struct
   SbEditList *before;
   SbHaarChannel before_channel;
   double noise, suggested;
+  /* What the edit of bands does was measured of these, the last of which it is. */
+  SbEditList *until;
 
   SbBandsRequest request;
   gboolean followed; /* the last step of a drag was for them, too */

@@ -21,9 +21,10 @@ band_equal (SbHaarBand a, SbHaarBand b)
 }
 
 static void
-forget_before (SbWorkBands *bands)
+forget_edits (SbWorkBands *bands)
 {
   g_clear_pointer (&bands->before, sb_edit_list_unref);
+  g_clear_pointer (&bands->until, sb_edit_list_unref);
 }
 
 void
@@ -33,7 +34,7 @@ sb_work_bands_lost (SbWork *work)
   work->bands.failed = FALSE;
   work->bands.measured_id = 0;
   work->bands.last.choice.levels = 0;
-  forget_before (&work->bands);
+  forget_edits (&work->bands);
 }
 
 static void
@@ -85,7 +86,7 @@ sb_work_bands_quit (SbWork *work)
 void
 sb_work_bands_clear (SbWork *work)
 {
-  forget_before (&work->bands);
+  forget_edits (&work->bands);
 }
 
 /* What the engine has is not what is wanted. */
@@ -262,15 +263,13 @@ post_measures (SbWork *work, const SbSubbandMeasures *measures)
 /* All but the selected band. Without the mutex: `work` is only read where nobody else writes. */
 static gboolean
 measure_rest (SbWork *work, const SbEditList *edits, guint n_fixed, SbSubbandMeasures *measures,
-              gboolean noise_known, GCancellable *cancellable, GError **error)
+              gboolean noise_known, gboolean edit_known, GCancellable *cancellable, GError **error)
 {
   SbEngine *engine = work->box->engine;
   const guint n_before = find_bands (edits, n_fixed);
-  const SbEdit *last = edits->n_edits > 0 ? &edits->edits[edits->n_edits - 1] : NULL;
 
-  measures->has_edit = last != NULL && last->kind == SB_EDIT_BANDS && !sb_edit_is_identity (last);
   if (!sb_engine_summarize_subbands (engine, &measures->summary, cancellable, error)
-      || (measures->has_edit
+      || (measures->has_edit && !edit_known
           && !sb_engine_measure_edit (engine, &measures->edit, cancellable, error)))
     return FALSE;
   if (noise_known)
@@ -301,10 +300,14 @@ sb_work_bands_measure (SbWork *work, GError **error)
   const SbHaarBand band = bands->band;
   g_autoptr (SbEditList) edits = sb_edit_list_ref (work->exact_edits);
   const guint n_fixed = MIN (work->wanted.n_fixed, edits->n_edits);
-  g_autoptr (SbEditList) before = sb_edit_list_new (edits->edits, find_bands (edits, n_fixed));
+  const guint n_before = find_bands (edits, n_fixed);
+  g_autoptr (SbEditList) before = sb_edit_list_new (edits->edits, n_before);
+  g_autoptr (SbEditList) until
+      = sb_edit_list_new (edits->edits, MIN (n_before + 1, edits->n_edits));
   g_autoptr (GCancellable) cancellable = work->cancellable = g_cancellable_new ();
   const gboolean noise_known = bands->before != NULL && bands->before_channel == bands->set.channel
                                && sb_edit_list_equal (bands->before, before);
+  const gboolean edit_known = bands->until != NULL && sb_edit_list_equal (bands->until, until);
   SbSubbandMeasures measures = bands->last;
   const gboolean had = measures.choice.levels > 0;
 
@@ -324,7 +327,10 @@ sb_work_bands_measure (SbWork *work, GError **error)
       if (had)
         post_measures (work, &measures);
       g_mutex_unlock (&work->mutex);
-      done = measure_rest (work, edits, n_fixed, &measures, noise_known, cancellable, error);
+      measures.has_edit
+          = n_before < edits->n_edits && !sb_edit_is_identity (&edits->edits[n_before]);
+      done = measure_rest (work, edits, n_fixed, &measures, noise_known, edit_known, cancellable,
+                           error);
       g_mutex_lock (&work->mutex);
     }
   work->cancellable = NULL;
@@ -336,8 +342,13 @@ sb_work_bands_measure (SbWork *work, GError **error)
   if (done)
     {
       bands->last = measures;
-      forget_before (bands);
+      g_clear_pointer (&bands->before, sb_edit_list_unref);
       bands->before = sb_edit_list_ref (before);
+      if (measures.has_edit)
+        {
+          g_clear_pointer (&bands->until, sb_edit_list_unref);
+          bands->until = sb_edit_list_ref (until);
+        }
       bands->before_channel = measures.choice.channel;
       bands->noise = measures.noise;
       bands->suggested = measures.suggested;

@@ -89,8 +89,8 @@ typedef struct
   guint depth; /* of the picture: samples are 0 .. 255 or 0 .. 65535, lightness twice that */
   SbHaarStatistics statistics;
   SbHaarSummary summary;
-  gboolean has_edit; /* the last edit is one of bands, and does something */
-  SbBandsMeasure edit;
+  gboolean has_edit;   /* there is an unapplied edit of bands, and it does something */
+  SbBandsMeasure edit; /* from its own input to its own output, whatever follows it */
   /* Of what an unapplied edit of bands works on, of the result where there is none: the noise, and
    * the threshold that suits it, both as SB_BANDS_THRESHOLD counts. The threshold is BayesShrink's
    * for the finest diagonals, noise^2 / sqrt (deviation^2 - noise^2), but at most the universal

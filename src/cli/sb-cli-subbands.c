@@ -201,13 +201,12 @@ measure (const Task *task, GString *json)
       || !sb_engine_set_subbands (task->engine, &task->choice, cli->cancellable, &error)
       || !sb_engine_summarize_subbands (task->engine, &summary, cli->cancellable, &error))
     return failed (task->name, error);
-  if (n_edits > 0 && cli->edits->edits[n_edits - 1].kind == SB_EDIT_BANDS
-      && !sb_edit_is_identity (&cli->edits->edits[n_edits - 1]))
-    {
-      if (!sb_engine_measure_edit (task->engine, &change, cli->cancellable, &error))
-        return failed (task->name, error);
-      changed = TRUE;
-    }
+  for (guint i = 0; i < n_edits; i++)
+    changed = changed
+              || (cli->edits->edits[i].kind == SB_EDIT_BANDS
+                  && !sb_edit_is_identity (&cli->edits->edits[i]));
+  if (changed && !sb_engine_measure_edit (task->engine, &change, cli->cancellable, &error))
+    return failed (task->name, error);
 
   if (json != NULL)
     {

@@ -234,6 +234,34 @@ image_source (SbImage *image, gboolean opaque)
   };
 }
 
+/* In host memory, where the backend does not measure it: from the edit at `at` of the last EXACT
+ * result, for which its own input and output are made once more where they are not at hand. */
+static gboolean
+measure_on_host (SbEngine *engine, guint at, SbBandsMeasure *measure, GCancellable *cancellable,
+                 GError **error)
+{
+  const SbEditList *exact = engine->exact;
+  g_autoptr (SbEditList) before = sb_edit_list_new (exact->edits, at);
+  g_autoptr (SbEditList) until = sb_edit_list_new (exact->edits, at + 1);
+  g_autoptr (SbImage) input = at == 0 ? sb_image_ref (engine->original)
+                                      : sb_engine_read (engine, before, 0, 16, cancellable, error);
+  g_autoptr (SbImage) result = NULL;
+
+  if (input != NULL)
+    result = at + 1 == exact->n_edits
+                 ? sb_engine_read_exact (engine, error)
+                 : sb_engine_read (engine, until, at, engine->picture.depth, cancellable, error);
+  if (result == NULL)
+    return FALSE;
+  const SbSource from = image_source (input, engine->picture.opaque);
+  const SbSource to = image_source (result, engine->picture.opaque);
+  SbParallel *parallel = sb_parallel_new (1);
+  const gboolean measured
+      = sb_cpu_bands_measure (&from, &to, &exact->edits[at], parallel, measure, cancellable, error);
+  sb_parallel_free (parallel);
+  return measured;
+}
+
 gboolean
 sb_engine_measure_edit (SbEngine *engine, SbBandsMeasure *measure, GCancellable *cancellable,
                         GError **error)
@@ -245,33 +273,23 @@ sb_engine_measure_edit (SbEngine *engine, SbBandsMeasure *measure, GCancellable 
     return FALSE;
   const SbEditList *exact = engine->exact;
   const guint n = exact->n_edits;
-  if (n == 0 || exact->edits[n - 1].kind != SB_EDIT_BANDS)
+  guint at = n;
+  while (at > 0 && exact->edits[at - 1].kind != SB_EDIT_BANDS)
+    at--;
+  if (at-- == 0)
     {
       g_set_error_literal (error, SB_ERROR, SB_ERROR_INVALID,
-                           _ ("The last edit is not one of wavelets"));
+                           _ ("None of the edits is one of wavelets"));
       return FALSE;
     }
+  if (at + 1 < n || engine->class->measure_edit == NULL)
+    return measure_on_host (engine, at, measure, cancellable, error);
 
   guint done = sb_engine_base_edits (engine, exact);
   if (done == n)
     done = 0; /* what the last edit starts from has to be made */
-  if (engine->class->measure_edit != NULL)
-    return engine->class->measure_edit (engine->backend,
-                                        done > 0 ? SB_START_BASE : SB_START_ORIGINAL,
-                                        exact->edits + done, n - done, measure, cancellable, error);
-
-  g_autoptr (SbEditList) before = sb_edit_list_new (exact->edits, n - 1);
-  g_autoptr (SbImage) input = sb_engine_read (engine, before, 0, 16, cancellable, error);
-  g_autoptr (SbImage) result = input != NULL ? sb_engine_read_exact (engine, error) : NULL;
-  if (result == NULL)
-    return FALSE;
-  const SbSource from = image_source (input, engine->picture.opaque);
-  const SbSource to = image_source (result, engine->picture.opaque);
-  SbParallel *parallel = sb_parallel_new (1);
-  const gboolean measured = sb_cpu_bands_measure (&from, &to, &exact->edits[n - 1], parallel,
-                                                  measure, cancellable, error);
-  sb_parallel_free (parallel);
-  return measured;
+  return engine->class->measure_edit (engine->backend, done > 0 ? SB_START_BASE : SB_START_ORIGINAL,
+                                      exact->edits + done, n - done, measure, cancellable, error);
 }
 
 /* --- Showing --------------------------------------------------------------------------------- */

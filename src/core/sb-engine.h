@@ -150,16 +150,17 @@ SbHaar *sb_engine_read_subbands (SbEngine *engine, const SbEditList *edits, guin
                                  const SbHaarChoice *choice, GCancellable *cancellable,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What the last edit of a list does, where that is one of bands. */
+/* What an edit of bands does, between its own input and output. */
 typedef struct
 {
   double kept; /* the part of detail coefficients that are not zero afterwards, of those that are
                   not before */
-  double psnr; /* decibels, of the result against its start, R G B at the document's depth; infinite
+  double psnr; /* decibels, of the output against the input, R G B at the document's depth; infinite
                   if equal */
 } SbBandsMeasure;
 
-/* Of the last EXACT render, whose last edit is one of bands. Worker thread. */
+/* Of the last edit of bands of the last EXACT render; what follows it plays no part.
+ * SB_ERROR_INVALID: there is none. Worker thread. */
 gboolean sb_engine_measure_edit (SbEngine *engine, SbBandsMeasure *measure,
                                  GCancellable *cancellable, GError **error);
 
