@@ -18,6 +18,11 @@ if ! command -v clang >/dev/null 2>&1; then
   echo "ok 1 # SKIP there is no clang"
   exit 0
 fi
+if ! echo 'int LLVMFuzzerTestOneInput (const char *d, long n) { (void) d; (void) n; return 0; }' |
+  clang -x c - -fsanitize=fuzzer,address -o /dev/null 2>/dev/null; then
+  echo "ok 1 # SKIP this clang comes without libFuzzer (libclang-rt-dev)"
+  exit 0
+fi
 if [ ! -f "$build/build.ninja" ]; then
   rm -rf "$build"
   CC=clang meson setup "$build" "$source_root" -Dfuzz=true -Db_sanitize=address -Db_lundef=false \
