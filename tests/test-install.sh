@@ -49,6 +49,7 @@ id=io.github.softbox.Softbox
 present() {
     missing=0
     for file in "$dir/usr/bin/softbox" "$dir/usr/bin/softbox-cli" \
+        "$dir/usr/libexec/softbox/softbox-decoder" \
         "$share/applications/$id.desktop" "$share/metainfo/$id.metainfo.xml" \
         "$share/dbus-1/services/$id.service" "$share/glib-2.0/schemas/$id.gschema.xml" \
         "$share/glib-2.0/schemas/gschemas.compiled" "$share/softbox/sample.jpg" \

@@ -17,7 +17,19 @@
 /* What a picture may cost a pixel while it is edited. */
 #define BYTES_PER_PIXEL 30
 
+/* Real pictures take a second or two; longer than ten is no answer. */
+#define DECODE_MS 9000
+
 /* --- the reader ------------------------------------------------------------------------------ */
+
+/* Not every stream looks at the cancellable. */
+static gssize
+read_some (SbReader *reader, guint8 *to, gsize n)
+{
+  if (g_cancellable_set_error_if_cancelled (reader->cancellable, &reader->error))
+    return -1;
+  return g_input_stream_read (reader->stream, to, n, reader->cancellable, &reader->error);
+}
 
 gboolean
 sb_reader_fill (SbReader *reader)
@@ -27,8 +39,7 @@ sb_reader_fill (SbReader *reader)
   if (reader->error != NULL)
     return FALSE;
 
-  const gssize n = g_input_stream_read (reader->stream, reader->window, sizeof reader->window,
-                                        reader->cancellable, &reader->error);
+  const gssize n = read_some (reader, reader->window, sizeof reader->window);
   reader->start = 0;
   reader->end = n > 0 ? (gsize)n : 0;
   reader->done += reader->end;
@@ -42,9 +53,13 @@ static void
 fill_head (SbReader *reader)
 {
   gsize n = 0;
+  gssize some = 1;
 
-  g_input_stream_read_all (reader->stream, reader->window, sizeof reader->window, &n,
-                           reader->cancellable, &reader->error);
+  while (some > 0 && n < sizeof reader->window)
+    {
+      some = read_some (reader, reader->window + n, sizeof reader->window - n);
+      n += some > 0 ? (gsize)some : 0;
+    }
   reader->start = 0;
   reader->end = reader->error == NULL ? n : 0;
   reader->done = n;
@@ -456,6 +471,7 @@ load_stream (GInputStream *stream, const char *name, guint64 total, const SbLoad
   reader->name = name;
   reader->limit_bytes = options->limit_bytes > 0 ? options->limit_bytes : sb_memory_physical () / 2;
   reader->page = options->page;
+  reader->decode_ms = options->decode_ms > 0 ? options->decode_ms : DECODE_MS;
   reader->total = total;
   reader->progress = options->progress;
   reader->user_data = options->user_data;
@@ -464,6 +480,14 @@ load_stream (GInputStream *stream, const char *name, guint64 total, const SbLoad
   SbImage *image = load (reader, error);
   g_clear_error (&reader->error);
   g_free (reader);
+
+  /* A decoder may have been past the last look at it. */
+  if (image != NULL && g_cancellable_set_error_if_cancelled (cancellable, error))
+    {
+      g_prefix_error (error, _ ("Could not open “%s”: "), name);
+      g_clear_pointer (&image, sb_image_unref);
+      return NULL;
+    }
 
   const SbMetadata *metadata = image != NULL ? sb_image_get_metadata (image) : NULL;
   if (image != NULL && options->page > 1 && (metadata == NULL || metadata->n_pages == 0))

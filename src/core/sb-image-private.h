@@ -40,6 +40,7 @@ typedef struct
   const char *name; /* for people */
   guint64 limit_bytes;
   guint page;          /* wanted; 0: the first */
+  guint decode_ms;     /* what a loader of gdk-pixbuf may take */
   guint64 total, done; /* bytes of the file, 0 where unknown, and those read from it */
   SbProgressFunc progress;
   gpointer user_data;
@@ -89,8 +90,9 @@ typedef struct
   SbMetadata *metadata; /* or NULL */
 } SbAside;
 
-/* Whatever gdk-pixbuf has loaders for. `aside` (may be NULL) is taken where the loader says
- * nothing of its own. SB_ERROR_UNAVAILABLE for a format that no loader knows. */
+/* Whatever gdk-pixbuf has loaders for, decoded by softbox-decoder. `aside` (may be NULL) is taken
+ * where the loader says nothing of its own. SB_ERROR_UNAVAILABLE for a format that no loader knows.
+ */
 SbImage *sb_image_load_pixbuf (SbReader *reader, const SbAside *aside,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

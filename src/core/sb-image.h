@@ -70,9 +70,11 @@ void sb_image_add_warning (SbImage *image, const char *warning);
 
 /* Reads a picture, deciding by content, never by name: PNG (libpng), TIFF (libtiff) and binary
  * anymaps at 8 or 16 bits, JPEG (libjpeg) and whatever gdk-pixbuf has loaders for at 8; orientation
- * applied. An ICC profile of RGB is kept; of a grey one the curve is kept in an RGB profile; gAMA
- * and cHRM of a PNG become a profile; CMYK becomes sRGB. Blocks: call it in a worker. Only regular
- * files are opened (a FIFO would hang), or `stream` when `file` is NULL.
+ * applied. Those loaders run in a process of their own, with limits to time and memory, that ends
+ * with them or at once when cancelled. An ICC profile of RGB is kept; of a grey one the curve is
+ * kept in an RGB profile; gAMA and cHRM of a PNG become a profile; CMYK becomes sRGB. Blocks: call
+ * it in a worker. Only regular files are opened (a FIFO would hang), or `stream` when `file` is
+ * NULL.
  *
  * limit_bytes: width * height * 30 may not exceed it, checked from the header before anything is
  * decoded; 0 means half of the physical memory. Errors are GIO's for the file, SB_ERROR_INVALID for
@@ -82,13 +84,15 @@ void sb_image_add_warning (SbImage *image, const char *warning);
 /* page: where the format has pages (TIFF), the one to take, from 1 on; 0 is the first, and then the
  * picture comes with a warning that there are more. SB_ERROR_INVALID for one that is not there;
  * other formats have one. progress may be NULL; it is told how much of the file has been read,
- * where that can be known. */
+ * where that can be known. decode_ms: how long a loader of gdk-pixbuf may take, reading not
+ * counted; 0 means 9 seconds, and past it the load fails with SB_ERROR_INVALID. */
 typedef struct
 {
   guint64 limit_bytes;
   guint page;
   SbProgressFunc progress;
   gpointer user_data;
+  guint decode_ms;
 } SbLoadOptions;
 
 SbImage *sb_image_load_with (GFile *file, const SbLoadOptions *options, GCancellable *cancellable,
