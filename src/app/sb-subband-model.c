@@ -141,6 +141,14 @@ sb_subband_model_set_levels (SbSubbandModel *self, guint levels)
 }
 
 guint
+sb_subband_model_get_wished_levels (SbSubbandModel *self)
+{
+  g_return_val_if_fail (SB_IS_SUBBAND_MODEL (self), 0);
+
+  return self->levels;
+}
+
+guint
 sb_subband_model_get_max_levels (SbSubbandModel *self)
 {
   g_return_val_if_fail (SB_IS_SUBBAND_MODEL (self), 0);

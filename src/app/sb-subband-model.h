@@ -26,6 +26,7 @@ gboolean sb_subband_model_get_visible (SbSubbandModel *self);
 
 /* As many levels as the picture has are taken; more are remembered for the next picture. */
 void sb_subband_model_set_levels (SbSubbandModel *self, guint levels);
+guint sb_subband_model_get_wished_levels (SbSubbandModel *self);
 guint sb_subband_model_get_max_levels (SbSubbandModel *self); /* 0: no picture */
 void sb_subband_model_set_channel (SbSubbandModel *self, SbHaarChannel channel);
 SbHaarChoice sb_subband_model_get_choice (SbSubbandModel *self);

@@ -8,6 +8,7 @@
 #include <glib/gi18n-lib.h>
 
 #include "sb-haar-export.h"
+#include "sb-places.h"
 
 /* Subbands as files: by the functions that the command line calls, so that the bytes are the same.
  */
@@ -256,26 +257,29 @@ response_cb (SbWindow *self, int response, GtkFileChooserNative *native)
   g_object_unref (native);
 }
 
-void
-sb_window_export_bands (SbWindow *self, SbBandsExport what)
+typedef struct
+{
+  SbWindow *window;
+  SbBandsExport what;
+} Question;
+
+static void
+present (SbWindow *self, SbBandsExport what, GFile *folder)
 {
   const char *formats[] = { "npy", "png16", NULL };
   const char *labels[] = { _ ("NumPy array"), _ ("16-bit gray PNG"), NULL };
   const char *titles[]
       = { _ ("Export the mosaic"), _ ("Export the selected band"), _ ("Export all bands") };
   g_autofree char *stem = get_stem (self);
-  g_autofree char *last = g_settings_get_string (self->settings, "export-folder");
   g_autofree char *name = NULL;
-
-  if (self->choosing)
-    return;
-  self->choosing = TRUE;
   GtkFileChooserNative *native = gtk_file_chooser_native_new (
       titles[what], GTK_WINDOW (self),
       what == SB_BANDS_EXPORT_ALL ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER
                                   : GTK_FILE_CHOOSER_ACTION_SAVE,
       _ ("_Export"), _ ("_Cancel"));
   GtkFileChooser *chooser = GTK_FILE_CHOOSER (native);
+  g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
+
   if (what == SB_BANDS_EXPORT_MOSAIC)
     name = g_strconcat (stem, "-mosaic.png", NULL);
   else if (what == SB_BANDS_EXPORT_ONE)
@@ -286,20 +290,68 @@ sb_window_export_bands (SbWindow *self, SbBandsExport what)
 
       gtk_file_chooser_set_current_name (chooser, shown);
     }
+  if (what == SB_BANDS_EXPORT_ALL)
+    {
+      gtk_file_filter_set_name (filter, _ ("Folders"));
+      gtk_file_filter_add_mime_type (filter, "inode/directory");
+    }
+  else
+    {
+      gtk_file_filter_set_name (filter,
+                                what == SB_BANDS_EXPORT_MOSAIC ? _ ("PNG pictures") : _ ("Bands"));
+      gtk_file_filter_add_suffix (filter, "png");
+      if (what == SB_BANDS_EXPORT_ONE)
+        gtk_file_filter_add_suffix (filter, "npy");
+    }
+  gtk_file_chooser_add_filter (chooser, filter);
   if (what != SB_BANDS_EXPORT_MOSAIC)
     {
       gtk_file_chooser_add_choice (chooser, "format", _ ("Format"), formats, labels);
       gtk_file_chooser_set_choice (chooser, "format", "npy");
     }
-  if (*last != '\0')
-    {
-      g_autoptr (GFile) folder = g_file_new_for_uri (last);
-
-      if (g_file_is_native (folder))
-        gtk_file_chooser_set_current_folder (chooser, folder, NULL);
-    }
+  if (folder != NULL)
+    gtk_file_chooser_set_current_folder (chooser, folder, NULL);
   g_object_set_data (G_OBJECT (native), "what", GUINT_TO_POINTER (what));
   gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (native), TRUE);
   g_signal_connect_object (native, "response", G_CALLBACK (response_cb), self, G_CONNECT_SWAPPED);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (native));
+}
+
+static void
+found_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  Question *question = user_data;
+  g_autoptr (SbWindow) self = question->window;
+  g_autoptr (GFile) folder = sb_places_find_finish (result, NULL);
+
+  if (sb_window_is_closed (self))
+    self->choosing = FALSE;
+  else
+    present (self, question->what, folder);
+  g_free (question);
+}
+
+/* Beside the picture, or where a picture was exported to last. */
+void
+sb_window_export_bands (SbWindow *self, SbBandsExport what)
+{
+  GFile *file = sb_document_get_file (self->document);
+  g_autoptr (GPtrArray) folders = g_ptr_array_new_with_free_func (g_object_unref);
+  g_autofree char *last = g_settings_get_string (self->settings, "export-folder");
+  g_autofree char *stem = get_stem (self);
+  GFile *beside;
+
+  if (self->choosing)
+    return;
+  self->choosing = TRUE;
+  beside = file != NULL ? g_file_get_parent (file) : NULL;
+  if (beside != NULL)
+    g_ptr_array_add (folders, beside);
+  if (*last != '\0')
+    g_ptr_array_add (folders, g_file_new_for_uri (last));
+  g_ptr_array_add (folders, g_file_new_for_path (g_get_home_dir ()));
+
+  Question *question = g_new (Question, 1);
+  *question = (Question){ g_object_ref (self), what };
+  sb_places_find_async (NULL, folders, stem, found_cb, question);
 }

@@ -19,6 +19,9 @@ typedef enum
   SB_SUBBANDS_ALONE,
 } SbSubbandsLayout;
 
+/* What of the subbands is the same in the next run; see sb-window-subbands.c. */
+#define SB_N_REMEMBERED 9
+
 /* Shared by the files of the window. */
 struct _SbWindow
 {
@@ -28,6 +31,11 @@ struct _SbWindow
   GSettings *settings;
   SbSubbandModel *model;
   SbSubbandsLayout subbands_layout;
+  double divider;    /* the photo's part of the room of both canvases */
+  int divided;       /* that room, in pixels, when it was last divided; 0: not yet */
+  guint divider_id;  /* the divider has moved, or the room has changed */
+  guint remember_id; /* what is seen of the subbands is about to be written down */
+  GVariant *remembered[SB_N_REMEMBERED];
   GCancellable *load; /* of the load on its way, or NULL */
   guint loading_id;   /* the spinner comes late */
   guint leave_id;     /* the button that leaves fullscreen goes */

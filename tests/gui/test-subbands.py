@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from harness import (CLI, cli, click, content, equal, GLib, main, move, park, Picture, picture, press,
-                     read_png, screen, Softbox, test, view, wait, xdotool)
+from harness import (active, CLI, cli, click, content, equal, GLib, main, move, Node, park, Picture,
+                     picture, press, read_png, screen, Softbox, test, view, wait, write, xdotool)
 
 import numpy
 import pywt
@@ -361,6 +361,175 @@ def read_blurred():
     if not os.path.exists("blurred.png"):
         cli("in.png", "blur:radius=2", "blurred.png")
     return read_png("blurred.png")
+
+
+def titled(name):
+    """The X windows of this title."""
+    return subprocess.run(["xdotool", "search", "--onlyvisible", "--name", name],
+                          stdout=subprocess.PIPE).stdout.decode().split()
+
+
+def ask(program, action, title):
+    """The dialog that an entry of the view's menu opens."""
+    program.activate(action)
+    program.wait_active(wait("a window “%s”" % title,
+                             lambda: program.alive() and titled("^%s$" % title))[0])
+    application = Node.application(program.process.pid)
+    return wait("the dialog", lambda: next(
+        (child for child in application.children() if child.title() == title), None))
+
+
+def accept(dialog):
+    wait("the button", lambda: dialog.find("button", re.compile("Export$"))).act()
+
+
+def open_list(dialog, chosen):
+    """A drop-down of a dialog, by what it has."""
+    node = wait(chosen, lambda: dialog.find("label", chosen))
+    while node.role() != "button":
+        node = Node(*node.property("Parent"))
+    node.act()
+
+
+@test
+def exports_by_the_dialogs():
+    # Of this size the bands leave no gaps, which show the ground of the window.
+    source = picture(256, 192, seed=38)
+    source.save("in.png")
+    blur = "blur:radius=1.5,linear=0"
+    settings = {"subbands-gain": "1.0", "subbands-levels": "uint32 3", "subbands-channel": "'luma'"}
+    with Softbox(os.path.abspath("in.png"), settings=settings) as program:
+        canvas = show(program)
+        program.set_edit(blur)
+        program.wait_idle()
+        selected(canvas, "cV2", 3)
+        options = ["in.png", "-e", blur, "--levels", "3", "--channel", "luma"]
+        subprocess.run([CLI, *options, "--subbands", "expected", "--mosaic", "expected.png"], check=True)
+        subprocess.run([CLI, *options, "--subbands", "grey", "--format", "png16"], check=True)
+
+        def arrived(path):
+            wait(path, lambda: program.alive() and (os.path.exists(path) or program.error()))
+            program.wait_active(program.xid)
+            program.wait_idle()
+            equal(program.error(), "", "error")
+            return content(path)
+
+        # Escape leaves nothing, and the next one comes.
+        ask(program, "export-mosaic", "Export the mosaic")
+        press("Escape")
+        program.wait_active(program.xid)
+        equal(os.path.exists("in-mosaic.png"), False, "a file after Escape")
+
+        ask(program, "export-mosaic", "Export the mosaic")
+        press("Return")
+        assert arrived("in-mosaic.png") == content("expected.png")
+
+        ask(program, "export-band", "Export the selected band")
+        press("Return")
+        assert arrived("in-cV2.npy") == content("expected/in-cV2.npy")
+
+        # The format is chosen, and the name follows.
+        os.remove("in-cV2.npy")
+        dialog = ask(program, "export-band", "Export the selected band")
+        open_list(dialog, "NumPy array")
+        wait("the list", lambda: dialog.find("label", "16-bit gray PNG"))
+        press("Down", "Return")
+        wait("the list to go", lambda: not dialog.find("label", "NumPy array")
+             and dialog.find("label", "16-bit gray PNG"))
+        accept(dialog)
+        assert arrived("in-cV2.png") == content("grey/in-cV2.png")
+
+        # All of them, into the folder that the dialog is in: the picture's.
+        accept(ask(program, "export-bands", "Export all bands"))
+        names = sorted(os.listdir("expected"))
+        equal(len(names), 10, "bands")
+        for name in names:
+            assert arrived(name) == content("expected/" + name), name
+
+        # None is begun where one is there.
+        os.remove("in-cA3.npy")
+        accept(ask(program, "export-bands", "Export all bands"))
+        wait("the refusal", lambda: "exists already" in program.error())
+        equal(os.path.exists("in-cA3.npy"), False, "what is missing")
+
+
+@test
+def the_viewer_is_as_it_was():
+    path = picture(300, 200, seed=39).save("in.png")
+
+    def kept(program):
+        """What is written down of the viewer."""
+        with open(program.folder + "/glib-2.0/settings/keyfile") as f:
+            return {k: v for k, v in (line.rstrip().split("=") for line in f if "=" in line)
+                    if k.startswith("subbands-")}
+    with Softbox(path) as program:
+        whole = program.rectangle(program.canvas)
+        canvas = show(program)
+        mosaic = program.rectangle(canvas)
+        equal(kept(program), {}, "what is written down without a change")
+        # By hand: the divider, so that the photo has a quarter.
+        at = (mosaic[0] - 1, mosaic[1] + mosaic[3] - 40)
+        xdotool("mousemove", *at, "mousedown", 1)
+        for k in (1, 2, 3, 4):
+            move((at[0] - whole[2] // 16 * k, at[1]))
+            wait("the photo to be less wide",
+                 lambda: abs(program.rectangle(program.canvas)[2] - whole[2] * (8 - k) // 16) < 12)
+        xdotool("mouseup", 1)
+        park()
+        wait("the divider to be written down", lambda: "subbands-divider" in kept(program))
+        photo = program.rectangle(program.canvas)
+        press("F9", "F9")
+        wait("the same divider", lambda: program.rectangle(program.canvas) == photo)
+
+        slider = program.widget("slider", "Level")
+        reach(program, slider)
+        click(program.slider_point(slider, 0.5))
+        wait("the slider to have the focus", slider.focused)
+        park()
+        press("Home", "Right", "Right")
+        selected(canvas, r"c\w\d", 3)
+        for title in ("Grid", "Color"):
+            program.widget("button", title).act()
+        program.widget("switch", "Logarithmic").act()
+        gain = program.widget("slider", "Gain")
+        reach(program, gain)
+        click(program.slider_point(gain, 0.5))
+        wait("the slider to have the focus", gain.focused)
+        press("End")
+        program.change("subbands-link", False)
+        program.activate("subbands-layout", GLib.Variant("s", "before"))
+        expected = {"subbands-levels": "3", "subbands-layout": "'grid'", "subbands-display": "'color'",
+                    "subbands-logarithmic": "true", "subbands-gain": "256.0", "subbands-linked": "false",
+                    "subbands-place": "'before'"}
+
+        def written():
+            found = kept(program)
+            return {k: found.get(k) for k in expected} == expected
+        try:
+            wait("all of it to be written down", written)
+        except AssertionError:
+            equal(kept(program), expected, "what is written down")
+        settings = dict(kept(program), **{"subbands-channel": "'blue'"})
+
+    with Softbox(path, settings=settings) as program:
+        canvas = show(program)
+        selected(canvas, r"c\w\d", 3)
+        equal(program.state("subbands-layout")[1], "before", "place")
+        equal(program.state("subbands-link")[1], False, "linked")
+
+        def same():
+            left, right = program.rectangle(canvas), program.rectangle(program.canvas)
+            return left[0] < right[0] and abs(right[2] - photo[2]) <= 2
+        wait("the same divider", same)
+        program.widget("label", "Blue")
+        equal(program.widget("slider", "Gain").value(), 1, "position of the gain")
+        # Less wide, the canvases share it alike.
+        program.resize(1000, 700)
+
+        def shared():
+            left, right = program.rectangle(canvas)[2], program.rectangle(program.canvas)[2]
+            return abs(right / (left + right) - photo[2] / whole[2]) < 0.01
+        wait("the same part of less room", shared)
 
 
 @test
