@@ -8,6 +8,7 @@
 
 #define SB_COLOR_SEGMENTS 1024
 #define SB_COLOR_CELLS    32
+#define SB_COLOR_LAST     (3 * (SB_COLOR_SEGMENTS + 1)) /* where the last curve begins */
 
 /* Where the curve puts x, 0 .. 1, in cells. */
 __device__ __forceinline__ float
@@ -17,6 +18,16 @@ sb_color_curve (const uint16_t *curve, float x)
   const int i = min ((int)at, SB_COLOR_SEGMENTS - 1);
   const float low = (float)__ldg (curve + i), high = (float)__ldg (curve + i + 1);
   return (low + (at - (float)i) * (high - low)) * (SB_COLOR_CELLS / 65535.0f);
+}
+
+/* Light, as it comes from the table, to sRGB's code, 0 .. 255. */
+__device__ __forceinline__ float
+sb_color_encode (const uint16_t *curve, float sum)
+{
+  const float at = sum * (1.0f / 16.0f);
+  const int i = (int)at;
+  const float low = (float)__ldg (curve + i), high = (float)__ldg (curve + i + 1);
+  return (low + (at - (float)i) * (high - low)) * (1.0f / 257.0f);
 }
 
 __device__ __forceinline__ void
@@ -69,5 +80,5 @@ sb_color_apply (const SbCudaColor &color, float (&c)[3])
   sb_color_add (sum, point += step[2], f[2]);
 #pragma unroll
   for (int k = 0; k < 3; k++)
-    c[k] = sum[k] * (1.0f / 257.0f);
+    c[k] = sb_color_encode (color.curves + SB_COLOR_LAST, sum[k]);
 }

@@ -113,6 +113,8 @@ save_profile (cmsHPROFILE profile)
 
 static const double display_p3[6] = { 0.680, 0.320, 0.265, 0.690, 0.150, 0.060 };
 static const double adobe_rgb[6] = { 0.64, 0.33, 0.21, 0.71, 0.15, 0.06 };
+static const double prophoto[6] = { 0.7347, 0.2653, 0.1596, 0.8404, 0.0366, 0.0001 };
+static const double rec_2020[6] = { 0.708, 0.292, 0.170, 0.797, 0.131, 0.046 };
 static const double bt_709[6] = { 0.64, 0.33, 0.30, 0.60, 0.15, 0.06 };
 /* Red stands for green, green for blue, blue for red. */
 static const double swapped[6] = { 0.30, 0.60, 0.15, 0.06, 0.64, 0.33 };
@@ -122,14 +124,48 @@ static const struct
   const char *name;
   const double *primaries;
   double gamma; /* 0: sRGB's curve */
-  /* An 8-bit value as it is shown from what lcms2 makes of the colour itself; most where the edge
-   * of what sRGB can show runs through a cell. */
-  int farthest;
 } spaces[] = {
-  { "Display P3", display_p3, 0, 30 }, { "Adobe RGB", adobe_rgb, 563 / 256.0, 30 },
-  { "swapped", swapped, 0, 1 },        { "linear light", bt_709, 1, 1 },
-  { "gamma 1.8", bt_709, 1.8, 1 },
+  { "Display P3", display_p3, 0 }, { "Adobe RGB", adobe_rgb, 563 / 256.0 },
+  { "ProPhoto", prophoto, 1.8 },   { "Rec. 2020", rec_2020, 0 },
+  { "swapped", swapped, 0 },       { "linear light", bt_709, 1 },
+  { "gamma 1.8", bt_709, 1.8 },
 };
+
+static cmsInt32Number
+to_lab (const cmsUInt16Number in[], cmsUInt16Number out[], void *transform)
+{
+  cmsDoTransform (transform, in, out, 1);
+  return TRUE;
+}
+
+/* The same colours said with a table of 25 points each way instead of a matrix, as profiles of
+ * scanners and measured screens do. */
+static cmsHPROFILE
+make_table_profile (const double primaries[6], double gamma)
+{
+  cmsHPROFILE matrix = make_profile (primaries, gamma);
+  cmsHPROFILE lab = cmsCreateLab4Profile (NULL);
+  cmsHTRANSFORM transform
+      = cmsCreateTransform (matrix, TYPE_RGB_16, lab, TYPE_LabV2_16, INTENT_RELATIVE_COLORIMETRIC,
+                            cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE);
+  cmsPipeline *pipeline = cmsPipelineAlloc (NULL, 3, 3);
+  cmsStage *table = cmsStageAllocCLut16bit (NULL, 25, 3, 3, NULL);
+  cmsHPROFILE profile = cmsCreateProfilePlaceholder (NULL);
+
+  g_assert_true (cmsStageSampleCLut16bit (table, to_lab, transform, 0));
+  g_assert_true (cmsPipelineInsertStage (pipeline, cmsAT_END, table));
+  cmsSetProfileVersion (profile, 2.4);
+  cmsSetDeviceClass (profile, cmsSigDisplayClass);
+  cmsSetColorSpace (profile, cmsSigRgbData);
+  cmsSetPCS (profile, cmsSigLabData);
+  g_assert_true (cmsWriteTag (profile, cmsSigMediaWhitePointTag, cmsD50_XYZ ()));
+  g_assert_true (cmsWriteTag (profile, cmsSigAToB0Tag, pipeline));
+  cmsPipelineFree (pipeline);
+  cmsDeleteTransform (transform);
+  cmsCloseProfile (lab);
+  cmsCloseProfile (matrix);
+  return profile;
+}
 
 /* One picture, shown at 1:1 and halved: the table applied to the mean of what a pixel covers. */
 static void
@@ -174,16 +210,19 @@ check_shown (SbEngine *engine, SbImage *image, const SbColorTable *table)
 static void
 check_spaces (SbEngine *engine)
 {
-  for (guint s = 0; s < G_N_ELEMENTS (spaces); s++)
+  /* And Adobe RGB said with a table. */
+  for (guint s = 0; s <= G_N_ELEMENTS (spaces); s++)
     for (guint kind = 0; kind < 4; kind++)
       {
-        g_autoptr (GBytes) profile
-            = save_profile (make_profile (spaces[s].primaries, spaces[s].gamma));
+        g_autoptr (GBytes) profile = save_profile (
+            s < G_N_ELEMENTS (spaces) ? make_profile (spaces[s].primaries, spaces[s].gamma)
+                                      : make_table_profile (adobe_rgb, 563 / 256.0));
         SbColorTable *table = sb_color_table_new (profile);
         g_autoptr (SbImage) image = make_picture ((kind & 1) ? 16 : 8, (kind & 2) != 0, kind);
         g_autoptr (GError) error = NULL;
 
         g_assert_nonnull (table);
+        g_assert_cmpint (table->is_matrix, ==, s < G_N_ELEMENTS (spaces));
         sb_image_set_profile (image, profile);
         sb_engine_load (engine, image, &error);
         g_assert_no_error (error);
@@ -217,53 +256,77 @@ test_shown_by_device (void)
   check_spaces (engine);
 }
 
-/* The table and the curves before it come near to what lcms2 makes of each colour by itself. */
+/* A profile's table of any kind, opened from its bytes as a file's is. */
+static cmsHPROFILE
+reopen (cmsHPROFILE profile)
+{
+  g_autoptr (GBytes) bytes = save_profile (profile);
+  gsize n = 0;
+  const void *data = g_bytes_get_data (bytes, &n);
+
+  return cmsOpenProfileFromMem (data, (cmsUInt32Number)n);
+}
+
+/* The table and the curves around it come near to what lcms2 makes of each colour by itself: where
+ * the profile is a matrix nobody could tell them apart, else to a few levels at worst. */
+static void
+check_table (const char *name, cmsHPROFILE from, double mean_limit, double limit, double grey_limit)
+{
+  cmsHPROFILE to = cmsCreate_sRGBProfile ();
+  cmsHTRANSFORM exact = cmsCreateTransform (
+      from, TYPE_RGB_16, to, TYPE_RGB_16, INTENT_RELATIVE_COLORIMETRIC,
+      cmsFLAGS_BLACKPOINTCOMPENSATION | cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE);
+  g_autoptr (GBytes) profile = save_profile (from);
+  SbColorTable *table = sb_color_table_new (profile);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  double total = 0, worst = 0;
+  guint n = 0, far = 0;
+
+  g_assert_nonnull (table);
+  for (guint round = 0; round < 20000; round++)
+    {
+      guint16 in[3], shown[3], right[3];
+      for (guint c = 0; c < 3; c++)
+        in[c] = (guint16)(round < 256 ? round * 257 : g_rand_int (rand));
+      cmsDoTransform (exact, in, right, 1);
+      sb_color_table_apply (table, in, shown);
+      for (guint c = 0; c < 3; c++)
+        {
+          const double off = abs ((int)shown[c] - (int)right[c]) / 257.0;
+          far += off > 0.5;
+          worst = MAX (worst, off);
+          if (off > limit)
+            g_error ("%s: %u %u %u is shown as %u %u %u, not %u %u %u", name, in[0], in[1], in[2],
+                     shown[0], shown[1], shown[2], right[0], right[1], right[2]);
+          total += off;
+          n++;
+        }
+      if (round < 256) /* a grey stays one */
+        for (guint c = 1; c < 3; c++)
+          g_assert_cmpfloat (abs ((int)shown[c] - (int)shown[0]) / 257.0, <=, grey_limit);
+    }
+  g_test_message ("%s: off by %.3f levels in the mean, %.2f at worst, %.2f %% by more than half",
+                  name, total / n, worst, 100.0 * far / n);
+  g_assert_cmpfloat (total / n, <, mean_limit);
+  sb_color_table_unref (table);
+  cmsDeleteTransform (exact);
+  cmsCloseProfile (to);
+}
+
 static void
 test_color_table (void)
 {
   for (guint s = 0; s < G_N_ELEMENTS (spaces); s++)
-    {
-      cmsHPROFILE from = make_profile (spaces[s].primaries, spaces[s].gamma);
-      cmsHPROFILE to = cmsCreate_sRGBProfile ();
-      cmsHTRANSFORM exact = cmsCreateTransform (
-          from, TYPE_RGB_16, to, TYPE_RGB_16, INTENT_RELATIVE_COLORIMETRIC,
-          cmsFLAGS_BLACKPOINTCOMPENSATION | cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE);
-      g_autoptr (GBytes) profile = save_profile (from);
-      SbColorTable *table = sb_color_table_new (profile);
-      g_autoptr (GRand) rand = g_rand_new_with_seed (5);
-      double total = 0;
-      guint n = 0, far = 0;
+    check_table (spaces[s].name, make_profile (spaces[s].primaries, spaces[s].gamma), 0.02, 0.25,
+                 0.25);
+}
 
-      g_assert_nonnull (table);
-      for (guint round = 0; round < 20000; round++)
-        {
-          guint16 in[3], shown[3], right[3];
-          for (guint c = 0; c < 3; c++)
-            in[c] = (guint16)(round < 256 ? round * 257 : g_rand_int (rand));
-          cmsDoTransform (exact, in, right, 1);
-          sb_color_table_apply (table, in, shown);
-          for (guint c = 0; c < 3; c++)
-            {
-              const double off = abs ((int)shown[c] - (int)right[c]) / 257.0;
-              far += off > 1;
-              if (off > spaces[s].farthest)
-                g_error ("%s: %u %u %u is shown as %u %u %u, not %u %u %u", spaces[s].name, in[0],
-                         in[1], in[2], shown[0], shown[1], shown[2], right[0], right[1], right[2]);
-              total += off;
-              n++;
-            }
-          if (round < 256) /* a grey stays one, to a quarter of a level */
-            for (guint c = 1; c < 3; c++)
-              g_assert_cmpint (abs ((int)shown[c] - (int)shown[0]), <=, 64);
-        }
-      g_test_message ("%s: off by %.3f levels in the mean, %.2f %% by more than one",
-                      spaces[s].name, total / n, 100.0 * far / n);
-      g_assert_cmpfloat (total / n, <, 0.25);
-      g_assert_cmpuint (far, <=, n / 20);
-      sb_color_table_unref (table);
-      cmsDeleteTransform (exact);
-      cmsCloseProfile (to);
-    }
+static void
+test_tables_of_others (void)
+{
+  for (guint s = 0; s < 4; s++)
+    check_table (spaces[s].name, reopen (make_table_profile (spaces[s].primaries, spaces[s].gamma)),
+                 1, 100, 100);
 }
 
 /* Nothing is done for what is sRGB already, or is no profile of RGB. */
@@ -305,6 +368,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/color/table", test_color_table);
+  g_test_add_func ("/color/table-of-table", test_tables_of_others);
   g_test_add_func ("/color/no-table", test_no_color_table);
   g_test_add_func ("/color/picked", test_picked);
   for (guint isa = 0; isa < SB_N_ISAS; isa++)

@@ -401,7 +401,7 @@ take_16 (const guint16 *in, const guint32 *first, gsize n, float *restrict out)
  * over vectors. */
 typedef struct
 {
-  float x[3][SB_VIEW_COLOR_PIXELS];   /* a code in segments of its curve; then in cells */
+  float x[3][SB_VIEW_COLOR_PIXELS];   /* a code in segments of its curve; in cells; what is shown */
   gint32 at[3][SB_VIEW_COLOR_PIXELS]; /* the whole part of it */
   float low[SB_VIEW_COLOR_PIXELS], high[SB_VIEW_COLOR_PIXELS];
   float weight[4][SB_VIEW_COLOR_PIXELS];
@@ -412,6 +412,7 @@ enum
 {
   SEGMENTS = SB_COLOR_CURVE - 1,
   CELLS = SB_COLOR_GRID - 1,
+  STEPS = SB_COLOR_ENCODE - 1,
   STEP_B = 4, /* in the table, by channel */
   STEP_G = STEP_B * SB_COLOR_GRID,
   STEP_R = STEP_G * SB_COLOR_GRID,
@@ -433,14 +434,15 @@ split (const float *restrict in, gsize n, gboolean premultiplied, Colors *restri
     }
 }
 
+/* From a place on a curve of `segments` to what it has there, times `scale`. */
 static void
-follow_curve (const guint16 *curve, gsize n, float *restrict x, gint32 *restrict at,
-              float *restrict low, float *restrict high)
+follow_curve (const guint16 *curve, gint32 segments, float scale, gsize n, float *restrict x,
+              gint32 *restrict at, float *restrict low, float *restrict high)
 {
   for (gsize i = 0; i < n; i++)
     {
       const gint32 whole = (gint32)x[i];
-      at[i] = whole < SEGMENTS - 1 ? whole : SEGMENTS - 1;
+      at[i] = whole < segments - 1 ? whole : segments - 1;
     }
   for (gsize i = 0; i < n; i++)
     {
@@ -448,11 +450,35 @@ follow_curve (const guint16 *curve, gsize n, float *restrict x, gint32 *restrict
       high[i] = curve[at[i] + 1];
     }
   for (gsize i = 0; i < n; i++)
+    x[i] = (low[i] + (x[i] - (float)at[i]) * (high[i] - low[i])) * scale;
+}
+
+/* The cell and the place in it. */
+static void
+find_cell (gsize n, float *restrict x, gint32 *restrict at)
+{
+  for (gsize i = 0; i < n; i++)
     {
-      const float p = (low[i] + (x[i] - (float)at[i]) * (high[i] - low[i])) * (CELLS / 65535.0f);
-      const gint32 whole = (gint32)p;
+      const gint32 whole = (gint32)x[i];
       at[i] = whole < CELLS - 1 ? whole : CELLS - 1;
-      x[i] = p - (float)at[i];
+      x[i] = x[i] - (float)at[i];
+    }
+}
+
+/* A table that is a matrix: places on the last curve. */
+static void
+multiply (const float matrix[3][4], gsize n, Colors *restrict c)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      const float r = c->x[0][i], g = c->x[1][i], b = c->x[2][i];
+      for (guint k = 0; k < 3; k++)
+        {
+          const float *m = matrix[k];
+          const float x = m[0] * r + m[1] * g + (m[2] * b + m[3]);
+          const float above = x > 0 ? x : 0;
+          c->x[k][i] = above < STEPS ? above : STEPS;
+        }
     }
 }
 
@@ -482,15 +508,20 @@ find_corners (gsize n, Colors *restrict c)
     }
 }
 
-static inline Float4
-look_up (const guint16 *points, const Colors *c, gsize i)
+/* What comes out of the table, channel by channel, as places on the last curve. */
+static void
+look_up (const guint16 *points, gsize n, Colors *c)
 {
-  const guint16 *p = points + c->corner[0][i];
-  const Float4 sum = load_float_16 (p) * c->weight[0][i]
-                     + load_float_16 (p + c->corner[1][i]) * c->weight[1][i]
-                     + load_float_16 (p + c->corner[2][i]) * c->weight[2][i]
-                     + load_float_16 (p + STEP_R + STEP_G + STEP_B) * c->weight[3][i];
-  return sum * (1.0f / 257.0f);
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint16 *p = points + c->corner[0][i];
+      const Float4 sum = load_float_16 (p) * c->weight[0][i]
+                         + load_float_16 (p + c->corner[1][i]) * c->weight[1][i]
+                         + load_float_16 (p + c->corner[2][i]) * c->weight[2][i]
+                         + load_float_16 (p + STEP_R + STEP_G + STEP_B) * c->weight[3][i];
+      for (guint k = 0; k < 3; k++)
+        c->x[k][i] = sum[k] * (1.0f / 16.0f);
+    }
 }
 
 static void
@@ -502,16 +533,26 @@ color (const SbColorTable *table, const float *in, gsize n, gboolean premultipli
 
   split (in, n, premultiplied, &c);
   for (guint k = 0; k < 3; k++)
-    follow_curve (table->curves[k], n, c.x[k], c.at[k], c.low, c.high);
-  find_corners (n, &c);
+    follow_curve (table->curves[k], SEGMENTS, table->is_matrix ? 1 : CELLS / 65535.0f, n, c.x[k],
+                  c.at[k], c.low, c.high);
+  if (table->is_matrix)
+    multiply (table->matrix, n, &c);
+  else
+    {
+      for (guint k = 0; k < 3; k++)
+        find_cell (n, c.x[k], c.at[k]);
+      find_corners (n, &c);
+      look_up (points, n, &c);
+    }
+  for (guint k = 0; k < 3; k++)
+    follow_curve (table->encode, STEPS, 1.0f / 257.0f, n, c.x[k], c.at[k], c.low, c.high);
   if (ground == NULL)
     for (gsize i = 0; i < n; i++)
-      store_8 (out + 4 * i, look_up (points, &c, i));
+      store_8 (out + 4 * i, (Float4){ c.x[0][i], c.x[1][i], c.x[2][i] });
   else
     for (gsize i = 0; i < n; i++)
       {
-        Float4 v = look_up (points, &c, i);
-        v[3] = in[4 * i + 3];
+        const Float4 v = { c.x[0][i], c.x[1][i], c.x[2][i], in[4 * i + 3] };
         store_8 (out + 4 * i, over (multiplied (v), ground + 4 * i));
       }
 }
