@@ -9,6 +9,7 @@
 
 #include "sb-accessible.h"
 #include "sb-export-name.h"
+#include "sb-file-dialog.h"
 #include "sb-places.h"
 
 typedef struct
@@ -35,8 +36,7 @@ dialog_free (gpointer data)
   Dialog *dialog = data;
 
   if (dialog->native != NULL)
-    gtk_native_dialog_destroy (GTK_NATIVE_DIALOG (dialog->native));
-  g_clear_object (&dialog->native);
+    sb_file_dialog_put_away (dialog->native);
   g_clear_object (&dialog->parent);
   g_clear_object (&dialog->document);
   g_clear_object (&dialog->settings);
@@ -253,9 +253,8 @@ present_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
   GtkFileChooser *chooser;
 
-  dialog->native
-      = gtk_file_chooser_native_new (_ ("Export as PNG"), dialog->parent,
-                                     GTK_FILE_CHOOSER_ACTION_SAVE, _ ("_Export"), _ ("_Cancel"));
+  dialog->native = sb_file_dialog_new (_ ("Export as PNG"), dialog->parent,
+                                       GTK_FILE_CHOOSER_ACTION_SAVE, _ ("_Export"));
   chooser = GTK_FILE_CHOOSER (dialog->native);
   gtk_file_filter_set_name (filter, _ ("PNG pictures"));
   gtk_file_filter_add_mime_type (filter, "image/png");
@@ -278,7 +277,6 @@ present_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   add_switch (chooser, "interlace", _ ("Interlace"), FALSE);
   add_switch (chooser, "metadata", _ ("Keep metadata"), TRUE);
   add_switch (chooser, "location", _ ("Keep location"), FALSE);
-  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog->native), TRUE);
   g_signal_connect_swapped (dialog->native, "response", G_CALLBACK (response_cb), task);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog->native));
 }

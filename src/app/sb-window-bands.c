@@ -7,6 +7,7 @@
 #include <adwaita.h>
 #include <glib/gi18n-lib.h>
 
+#include "sb-file-dialog.h"
 #include "sb-haar-export.h"
 #include "sb-places.h"
 
@@ -253,8 +254,7 @@ response_cb (SbWindow *self, int response, GtkFileChooserNative *native)
         g_settings_set_string (self->settings, "export-folder", uri);
       start (self, what, file, format, asked);
     }
-  gtk_native_dialog_destroy (GTK_NATIVE_DIALOG (native));
-  g_object_unref (native);
+  sb_file_dialog_put_away (native);
 }
 
 typedef struct
@@ -272,11 +272,11 @@ present (SbWindow *self, SbBandsExport what, GFile *folder)
       = { _ ("Export the mosaic"), _ ("Export the selected band"), _ ("Export all bands") };
   g_autofree char *stem = get_stem (self);
   g_autofree char *name = NULL;
-  GtkFileChooserNative *native = gtk_file_chooser_native_new (
-      titles[what], GTK_WINDOW (self),
-      what == SB_BANDS_EXPORT_ALL ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER
-                                  : GTK_FILE_CHOOSER_ACTION_SAVE,
-      _ ("_Export"), _ ("_Cancel"));
+  GtkFileChooserNative *native
+      = sb_file_dialog_new (titles[what], GTK_WINDOW (self),
+                            what == SB_BANDS_EXPORT_ALL ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER
+                                                        : GTK_FILE_CHOOSER_ACTION_SAVE,
+                            _ ("_Export"));
   GtkFileChooser *chooser = GTK_FILE_CHOOSER (native);
   g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
 
@@ -312,7 +312,6 @@ present (SbWindow *self, SbBandsExport what, GFile *folder)
   if (folder != NULL)
     gtk_file_chooser_set_current_folder (chooser, folder, NULL);
   g_object_set_data (G_OBJECT (native), "what", GUINT_TO_POINTER (what));
-  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (native), TRUE);
   g_signal_connect_object (native, "response", G_CALLBACK (response_cb), self, G_CONNECT_SWAPPED);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (native));
 }

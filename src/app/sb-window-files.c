@@ -9,6 +9,7 @@
 #include <glib/gi18n-lib.h>
 #include <glib/gstdio.h>
 
+#include "sb-file-dialog.h"
 #include "sb-places.h"
 #include "sb-accessible.h"
 #include "sb-recent.h"
@@ -204,8 +205,7 @@ open_response_cb (SbWindow *self, int response, GtkFileChooserNative *native)
 
       g_settings_set_string (self->settings, "open-folder", uri);
     }
-  gtk_native_dialog_destroy (GTK_NATIVE_DIALOG (native));
-  g_object_unref (native);
+  sb_file_dialog_put_away (native);
 }
 
 static void
@@ -221,8 +221,8 @@ show_open_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   self->opening = FALSE;
   if (sb_window_is_closed (self))
     return;
-  native = gtk_file_chooser_native_new (_ ("Open a picture"), GTK_WINDOW (self),
-                                        GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"), _ ("_Cancel"));
+  native = sb_file_dialog_new (_ ("Open a picture"), GTK_WINDOW (self),
+                               GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"));
   chooser = GTK_FILE_CHOOSER (native);
   gtk_file_filter_set_name (pictures, _ ("Pictures"));
   gtk_file_filter_add_pixbuf_formats (pictures);
@@ -235,7 +235,6 @@ show_open_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   if (folder != NULL && g_file_is_native (folder))
     gtk_file_chooser_set_current_folder (chooser, folder, NULL);
 
-  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (native), TRUE);
   g_signal_connect_object (native, "response", G_CALLBACK (open_response_cb), self,
                            G_CONNECT_SWAPPED);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (native));
