@@ -6,8 +6,8 @@
 # the reason, --device=cuda is an error, and nothing waits. MODULE-DIR: the real module, "" where it
 # is not built.
 set -u
-cli=$1
-faulty=$2
+cli=$(realpath "$1")
+faulty=$(realpath "$2")
 real=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -44,7 +44,26 @@ without_cuda () {
   point "$1: at once" $?
 }
 
-echo "1..$((9 * 4 + 3))"
+# fails PLAN OPTION...: what is made of the transform, by a device that fails on the way
+fails () {
+  SOFTBOX_FAULTY=$1
+  shift
+  for device in cpu auto cuda; do
+    rm -rf "$folder/$device" && mkdir "$folder/$device"
+    (cd "$folder/$device" && "$cli" ../in.png -e blur -e bands:threshold=5 --device=$device "$@") \
+      >"$folder/$device/table" 2>"$folder/$device.err"
+    echo $? >"$folder/$device.status"
+  done
+  cat "$folder/auto.err" "$folder/cuda.err" >"$folder/err"
+  [ "$(cat "$folder/cpu.status" "$folder/auto.status" "$folder/cuda.status" | tr -d '\n')" = 001 ] \
+    && grep -q 'Faulty.*; continuing on the CPU$' "$folder/auto.err" \
+    && [ "$(wc -l <"$folder/auto.err")" -eq 1 ] && diff -r "$folder/cpu" "$folder/auto" >"$folder/out"
+  point "$SOFTBOX_FAULTY $*: the CPU goes on" $?
+  grep -q Faulty "$folder/cuda.err" && ! grep -q CPU "$folder/cuda.err" && [ ! -s "$folder/cuda/table" ]
+  point "$SOFTBOX_FAULTY $*: --device=cuda is an error" $?
+}
+
+echo "1..$((9 * 4 + 3 + 8 * 2))"
 python3 - "$folder/in.png" <<'END'
 import struct, sys, zlib
 def chunk(name, data):
@@ -84,6 +103,16 @@ cmp -s "$folder/faulty.png" "$folder/cpu.png"
 point "with nothing wrong the device computes" $((status + $?))
 "$cli" --devices >"$folder/out" 2>"$folder/err" && grep -q '^cuda: 0: Faulty' "$folder/out"
 point "and is listed" $?
+
+fails upload:0:719 --statistics
+fails blur:0:719 --statistics
+fails haar:0:2 --statistics
+fails measure:0:719 --statistics
+fails measure:7:2 --statistics
+fails upload:0:2 --subbands=bands
+fails haar:0:719 --mosaic=mosaic.png --subbands=bands --statistics
+fails download:0:719 --mosaic=mosaic.png -o out.png
+SOFTBOX_FAULTY=
 
 if [ -z "$real" ] || [ ! -e "$real/softbox-cuda.so" ]; then
   for i in 1 2 3 4; do

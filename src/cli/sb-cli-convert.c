@@ -129,13 +129,18 @@ edit (const SbCli *cli, SbEngine *engine, SbImage *image, GError **error)
   return sb_engine_load (engine, image, error) ? sb_cli_read (cli, engine, image, error) : NULL;
 }
 
-/* A device that was chosen for the user and fails gives the picture to the CPU. */
-static gboolean
-should_leave_device (const SbCli *cli, const GError *error)
+SbEngine *
+sb_cli_leave_device (const SbCli *cli, const char *name, GError **error)
 {
-  return cli->device.kind == SB_DEVICE_AUTO
-         && (g_error_matches (error, SB_ERROR, SB_ERROR_DEVICE_FULL)
-             || g_error_matches (error, SB_ERROR, SB_ERROR_DEVICE_LOST));
+  const SbDevice cpu = { SB_DEVICE_CPU, 0, cli->device.threads };
+
+  if (cli->device.kind != SB_DEVICE_AUTO
+      || !(g_error_matches (*error, SB_ERROR, SB_ERROR_DEVICE_FULL)
+           || g_error_matches (*error, SB_ERROR, SB_ERROR_DEVICE_LOST)))
+    return NULL;
+  sb_cli_warning (name, _ ("%s; continuing on the CPU"), (*error)->message);
+  g_clear_error (error);
+  return sb_engine_new (cpu, error);
 }
 
 static gboolean
@@ -163,14 +168,9 @@ convert_one (const SbCli *cli, SbEngine *engine, const char *input, const char *
 
   g_autoptr (SbImage) result = edit (cli, engine, image, &error);
 
-  if (result == NULL && should_leave_device (cli, error))
+  if (result == NULL)
     {
-      SbDevice cpu = { SB_DEVICE_CPU, 0, cli->device.threads };
-
-      sb_cli_warning (input_name, _ ("%s; continuing on the CPU"), error->message);
-      g_clear_error (&error);
-
-      g_autoptr (SbEngine) other = sb_engine_new (cpu, &error);
+      g_autoptr (SbEngine) other = sb_cli_leave_device (cli, input_name, &error);
 
       if (other != NULL)
         result = edit (cli, other, image, &error);

@@ -22,6 +22,8 @@ typedef struct
 {
   const SbCli *cli;
   SbEngine *engine;
+  SbEngine *cpu; /* in the engine's place, where that has failed; owned */
+  SbImage *image;
   const char *input;
   const char *name;   /* for messages */
   const char *output; /* or NULL */
@@ -97,6 +99,7 @@ write_mosaic (const Task *task, const SbHaar *haar)
 
   cli.depth = 8;
   cli.dither = FALSE;
+  cli.strip_metadata = TRUE; /* they are of the picture */
   if (image == NULL || !sb_cli_save (&cli, image, image, task->mosaic, &error))
     return failed (task->mosaic, error);
   return TRUE;
@@ -185,28 +188,43 @@ print_head (const Task *task)
                 _ ("deviation"), _ ("energy %"), _ ("zeros %"), _ ("bits"));
 }
 
+typedef struct
+{
+  SbHaarStatistics bands[1 + 3 * SB_HAAR_MAX_LEVELS];
+  SbHaarSummary summary;
+  gboolean changed; /* by an edit of bands, of which this is told: */
+  SbBandsMeasure change;
+} Measures;
+
 static gboolean
-measure (const Task *task, GString *json)
+measure (const Task *task, Measures *measures, GError **error)
 {
   const SbCli *cli = task->cli;
-  const guint levels = task->choice.levels;
   const guint n_edits = cli->edits->n_edits;
-  SbHaarSummary summary;
-  SbBandsMeasure change;
-  gboolean changed = FALSE;
-  g_autoptr (GError) error = NULL;
 
-  if (!sb_engine_render (task->engine, cli->edits, n_edits > 0 ? n_edits - 1 : 0, SB_QUALITY_EXACT,
-                         cli->cancellable, &error)
-      || !sb_engine_set_subbands (task->engine, &task->choice, cli->cancellable, &error)
-      || !sb_engine_summarize_subbands (task->engine, &summary, cli->cancellable, &error))
-    return failed (task->name, error);
+  measures->changed = FALSE;
   for (guint i = 0; i < n_edits; i++)
-    changed = changed
-              || (cli->edits->edits[i].kind == SB_EDIT_BANDS
-                  && !sb_edit_is_identity (&cli->edits->edits[i]));
-  if (changed && !sb_engine_measure_edit (task->engine, &change, cli->cancellable, &error))
-    return failed (task->name, error);
+    measures->changed = measures->changed
+                        || (cli->edits->edits[i].kind == SB_EDIT_BANDS
+                            && !sb_edit_is_identity (&cli->edits->edits[i]));
+  if (!sb_engine_render (task->engine, cli->edits, n_edits > 0 ? n_edits - 1 : 0, SB_QUALITY_EXACT,
+                         cli->cancellable, error)
+      || !sb_engine_set_subbands (task->engine, &task->choice, cli->cancellable, error)
+      || !sb_engine_summarize_subbands (task->engine, &measures->summary, cli->cancellable, error)
+      || (measures->changed
+          && !sb_engine_measure_edit (task->engine, &measures->change, cli->cancellable, error)))
+    return FALSE;
+  for (guint n = 0; n < sb_haar_n_bands (task->choice.levels); n++)
+    if (!sb_engine_measure_band (task->engine, sb_haar_nth_band (task->choice.levels, n),
+                                 &measures->bands[n], cli->cancellable, error))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+print_measures (const Task *task, const Measures *measures, GString *json)
+{
+  const guint levels = task->choice.levels;
 
   if (json != NULL)
     {
@@ -219,12 +237,12 @@ measure (const Task *task, GString *json)
                               "\"%s\", \"levels\": %u",
                               task->width, task->height, task->depth,
                               sb_haar_channel_key (task->choice.channel), levels);
-      append_double (json, "noise", summary.noise);
-      append_double (json, "reconstruction_error", summary.reconstruction_error);
-      if (changed)
+      append_double (json, "noise", measures->summary.noise);
+      append_double (json, "reconstruction_error", measures->summary.reconstruction_error);
+      if (measures->changed)
         {
-          append_double (json, "kept", change.kept);
-          append_double (json, "psnr", change.psnr);
+          append_double (json, "kept", measures->change.kept);
+          append_double (json, "psnr", measures->change.psnr);
         }
       g_string_append (json, ", \"bands\": [");
     }
@@ -233,40 +251,121 @@ measure (const Task *task, GString *json)
   for (guint n = 0; n < sb_haar_n_bands (levels); n++)
     {
       const SbHaarBand band = sb_haar_nth_band (levels, n);
-      SbHaarStatistics statistics;
 
-      if (!sb_engine_measure_band (task->engine, band, &statistics, cli->cancellable, &error))
-        return failed (task->name, error);
       if (json == NULL)
-        print_band (band, &statistics);
+        print_band (band, &measures->bands[n]);
       else
         {
           g_string_append (json, n > 0 ? ",\n    " : "\n    ");
-          append_band_json (json, task, band, &statistics);
+          append_band_json (json, task, band, &measures->bands[n]);
         }
     }
   if (json != NULL)
     {
       g_string_append (json, "]}");
-      return TRUE;
+      return;
     }
 
-  g_autofree char *noise = number (summary.noise, 4);
-  g_autofree char *wrong = number (summary.reconstruction_error, 6);
+  g_autofree char *noise = number (measures->summary.noise, 4);
+  g_autofree char *wrong = number (measures->summary.reconstruction_error, 6);
   sb_cli_print (_ ("noise: %s\n"), noise);
   sb_cli_print (_ ("reconstruction error: %s\n"), wrong);
-  if (changed)
+  if (measures->changed)
     {
-      g_autofree char *kept = number (100 * change.kept, 2);
-      g_autofree char *psnr = number (change.psnr, 2);
+      g_autofree char *kept = number (100 * measures->change.kept, 2);
+      g_autofree char *psnr = number (measures->change.psnr, 2);
 
       sb_cli_print (_ ("coefficients kept: %s %%\n"), kept);
       sb_cli_print (_ ("PSNR: %s dB\n"), psnr);
     }
-  return TRUE;
 }
 
 /* --- Running --------------------------------------------------------------------------------- */
+
+/* What an engine does of a task; where the device fails, once more on the CPU. */
+typedef gpointer (*Work) (const Task *task, gpointer data, GError **error);
+
+static gpointer
+attempt (Task *task, Work work, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  gpointer done = work (task, data, &error);
+
+  if (done == NULL && task->cpu == NULL)
+    {
+      task->cpu = sb_cli_leave_device (task->cli, task->name, &error);
+      if (task->cpu != NULL)
+        {
+          task->engine = task->cpu;
+          if (sb_engine_load (task->engine, task->image, &error))
+            done = work (task, data, &error);
+        }
+    }
+  if (done == NULL)
+    failed (task->name, error);
+  return done;
+}
+
+static gpointer
+load_work (const Task *task, gpointer data, GError **error)
+{
+  return sb_engine_load (task->engine, task->image, error) ? task->engine : NULL;
+}
+
+static gpointer
+transform_work (const Task *task, gpointer data, GError **error)
+{
+  return sb_engine_read_subbands (task->engine, task->cli->edits, 0, &task->choice,
+                                  task->cli->cancellable, error);
+}
+
+static gpointer
+measure_work (const Task *task, gpointer data, GError **error)
+{
+  return measure (task, data, error) ? data : NULL;
+}
+
+static gpointer
+result_work (const Task *task, gpointer data, GError **error)
+{
+  return sb_cli_read (task->cli, task->engine, task->image, error);
+}
+
+static gboolean
+run_loaded (Task *task, GString *json)
+{
+  const SbCli *cli = task->cli;
+  g_autoptr (GError) error = NULL;
+
+  if (attempt (task, load_work, NULL) == NULL)
+    return FALSE;
+
+  /* The transform first: it tells whether there are so many levels before anything is written. */
+  if (cli->subbands != NULL || task->mosaic != NULL)
+    {
+      g_autoptr (SbHaar) haar = attempt (task, transform_work, NULL);
+
+      if (haar == NULL || (cli->subbands != NULL && !write_bands (task, haar))
+          || (task->mosaic != NULL && !write_mosaic (task, haar)))
+        return FALSE;
+    }
+  if (cli->statistics)
+    {
+      g_autofree Measures *measures = g_new0 (Measures, 1);
+
+      if (attempt (task, measure_work, measures) == NULL)
+        return FALSE;
+      print_measures (task, measures, json);
+    }
+  if (task->output == NULL)
+    return TRUE;
+
+  g_autoptr (SbImage) result = attempt (task, result_work, NULL);
+  if (result == NULL)
+    return FALSE;
+  return sb_cli_save (cli, result, task->image, task->output, &error)
+         || failed (g_str_equal (task->output, "-") ? _ ("standard output") : task->output, error);
+}
 
 static gboolean
 run_task (Task *task, GString *json)
@@ -279,6 +378,7 @@ run_task (Task *task, GString *json)
   g_autoptr (SbImage) image = sb_cli_load (cli, task->input, &error);
   if (image == NULL)
     return failed (task->name, error);
+  task->image = image;
   task->width = sb_image_get_width (image);
   task->height = sb_image_get_height (image);
   task->depth = sb_image_get_depth (image);
@@ -286,32 +386,9 @@ run_task (Task *task, GString *json)
   task->choice.levels = cli->levels > 0
                             ? cli->levels
                             : MIN (LEVELS, sb_haar_max_levels (task->width, task->height));
-  if (!sb_engine_load (task->engine, image, &error))
-    return failed (task->name, error);
-
-  /* The transform first: it tells whether there are so many levels before anything is written. */
-  if (cli->subbands != NULL || task->mosaic != NULL)
-    {
-      g_autoptr (SbHaar) haar = sb_engine_read_subbands (task->engine, cli->edits, 0, &task->choice,
-                                                         cli->cancellable, &error);
-
-      if (haar == NULL)
-        return failed (task->name, error);
-      if (cli->subbands != NULL && !write_bands (task, haar))
-        return FALSE;
-      if (task->mosaic != NULL && !write_mosaic (task, haar))
-        return FALSE;
-    }
-  if (cli->statistics && !measure (task, json))
-    return FALSE;
-  if (task->output == NULL)
-    return TRUE;
-
-  g_autoptr (SbImage) result = sb_cli_read (cli, task->engine, image, &error);
-  if (result == NULL)
-    return failed (task->name, error);
-  return sb_cli_save (cli, result, image, task->output, &error)
-         || failed (g_str_equal (task->output, "-") ? _ ("standard output") : task->output, error);
+  const gboolean good = run_loaded (task, json);
+  g_clear_pointer (&task->cpu, sb_engine_free);
+  return good;
 }
 
 static gboolean

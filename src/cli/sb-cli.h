@@ -63,6 +63,11 @@ SbImage *sb_cli_read (const SbCli *cli, SbEngine *engine, SbImage *image,
 /* Writes a picture as PNG, with what the command line says of it and the original has. */
 gboolean sb_cli_save (const SbCli *cli, SbImage *image, SbImage *original, const char *output,
                       GError **error);
+/* A device that was chosen for the user and has failed gives the picture to the CPU: a message, and
+ * an engine that takes its place; *error is cleared. NULL, with *error, where that is no way out.
+ * name: of the picture, for the message. */
+SbEngine *sb_cli_leave_device (const SbCli *cli, const char *name,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* An error in the words of a command line. */
 const char *sb_cli_reason (const GError *error);
 /* FALSE, with a message, where an input or `output` (or NULL) is a terminal. */

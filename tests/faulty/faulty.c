@@ -7,13 +7,15 @@
 #include "sb-error.h"
 
 #include <gmodule.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A module like the CUDA one, where the CPU computes: what fails, and when, is planned by the test
  * as sb-cuda-fault.h says. Codes: 2 is memory, all others end the device.
  *
  * SOFTBOX_FAULTY in the environment makes another module of it: "abi": for another version;
- * "driver", "device", "old", "memory": what cannot be had when it is opened. */
+ * "driver", "device", "old", "memory": what cannot be had when it is opened; "WHAT:SKIP:CODE": what
+ * is planned from the start. */
 
 #define MEMORY 2
 
@@ -168,10 +170,62 @@ faulty_read_result (SbBackend *backend, guint8 *pixels, GError **error)
 }
 
 static gboolean
+faulty_set_subbands (SbBackend *backend, const SbHaarChoice *choice, GCancellable *cancellable,
+                     GError **error)
+{
+  return pass ("haar", error) && cpu ()->set_subbands (backend, choice, cancellable, error);
+}
+
+static gboolean
+faulty_read_subbands (SbBackend *backend, SbStart start, const SbEdit *edits, guint n_edits,
+                      const SbHaarChoice *choice, float *const *bands, GCancellable *cancellable,
+                      GError **error)
+{
+  return pass ("haar", error)
+         && cpu ()->read_subbands (backend, start, edits, n_edits, choice, bands, cancellable,
+                                   error);
+}
+
+static gboolean
+faulty_measure_band (SbBackend *backend, SbHaarBand band, SbHaarStatistics *statistics,
+                     GCancellable *cancellable, GError **error)
+{
+  return pass ("measure", error)
+         && cpu ()->measure_band (backend, band, statistics, cancellable, error);
+}
+
+static gboolean
+faulty_summarize_subbands (SbBackend *backend, SbHaarSummary *summary, GCancellable *cancellable,
+                           GError **error)
+{
+  return pass ("measure", error)
+         && cpu ()->summarize_subbands (backend, summary, cancellable, error);
+}
+
+static gboolean
+faulty_measure_edit (SbBackend *backend, SbStart start, const SbEdit *edits, guint n_edits,
+                     SbBandsMeasure *measure, GCancellable *cancellable, GError **error)
+{
+  return pass ("measure", error)
+         && cpu ()->measure_edit (backend, start, edits, n_edits, measure, cancellable, error);
+}
+
+static gboolean
 faulty_show_host (SbBackend *backend, const SbView *view, guint8 *rgba, gsize stride,
                   GError **error)
 {
   return pass ("show", error) && cpu ()->show_host (backend, view, rgba, stride, error);
+}
+
+static void
+plan_from_environment (void)
+{
+  const char *wish = g_getenv ("SOFTBOX_FAULTY");
+  g_auto (GStrv) parts = wish != NULL ? g_strsplit (wish, ":", 3) : NULL;
+
+  if (parts != NULL && g_strv_length (parts) == 3)
+    sb_cuda_fault_plan (parts[0], (guint)strtoul (parts[1], NULL, 10),
+                        (int)strtol (parts[2], NULL, 10));
 }
 
 const SbBackendClass *
@@ -181,6 +235,7 @@ sb_backend_open (guint abi)
 
   if (abi != SB_BACKEND_ABI || g_strcmp0 (g_getenv ("SOFTBOX_FAULTY"), "abi") == 0)
     return NULL;
+  plan_from_environment ();
   table = *cpu ();
   table.kind = "cuda";
   table.list = faulty_list;
@@ -193,6 +248,11 @@ sb_backend_open (guint abi)
   table.read = faulty_read;
   table.read_result = faulty_read_result;
   table.ref_result = NULL; /* a device's pixels are elsewhere */
+  table.set_subbands = faulty_set_subbands;
+  table.read_subbands = faulty_read_subbands;
+  table.measure_band = faulty_measure_band;
+  table.summarize_subbands = faulty_summarize_subbands;
+  table.measure_edit = faulty_measure_edit;
   table.show_host = faulty_show_host;
   return &table;
 }
