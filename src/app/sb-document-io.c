@@ -23,7 +23,8 @@ typedef struct
 
   SbImage *image;
   SbImage *original; /* of an export */
-  char *etag;        /* of the file, when it was loaded or written */
+  GFile *opened;     /* what the document had open when the export began, or NULL */
+  char *etag;        /* of the document's file, when it was loaded or written; or NULL */
   guint64 limit;
   guint page;
   gboolean decoded; /* main thread only: the worker has it or may have it */
@@ -87,6 +88,7 @@ job_free (Job *job)
   g_clear_object (&job->file);
   g_clear_pointer (&job->image, sb_image_unref);
   g_clear_pointer (&job->original, sb_image_unref);
+  g_clear_object (&job->opened);
   g_free (job->etag);
   g_clear_pointer (&job->edits, sb_edit_list_unref);
   g_clear_pointer (&job->warnings, g_ptr_array_unref);
@@ -135,6 +137,28 @@ query_etag (GFile *file, GCancellable *cancellable)
                                                   G_FILE_QUERY_INFO_NONE, cancellable, NULL);
 
   return info != NULL ? g_strdup (g_file_info_get_etag (info)) : NULL;
+}
+
+/* What tells files apart whatever they are called; NULL where nothing does. */
+static char *
+query_id (GFile *file)
+{
+  g_autoptr (GFileInfo) info
+      = g_file_query_info (file, G_FILE_ATTRIBUTE_ID_FILE, G_FILE_QUERY_INFO_NONE, NULL, NULL);
+
+  return info != NULL ? g_strdup (g_file_info_get_attribute_string (info, G_FILE_ATTRIBUTE_ID_FILE))
+                      : NULL;
+}
+
+/* A link may lead from one to the other. */
+static gboolean
+is_same_file (GFile *a, GFile *b)
+{
+  if (g_file_equal (a, b))
+    return TRUE;
+  g_autofree char *a_id = query_id (a);
+  g_autofree char *b_id = query_id (b);
+  return a_id != NULL && g_strcmp0 (a_id, b_id) == 0;
 }
 
 /* --- Load ------------------------------------------------------------------------------------ */
@@ -282,7 +306,7 @@ export_finished (SbDocument *self, gpointer data)
       if (job->exported)
         {
           GFile *file = sb_document_get_file (self);
-          if (file != NULL && g_file_equal (file, job->file))
+          if (job->etag != NULL && file != NULL && g_file_equal (file, job->opened))
             sb_document_set_etag (self, job->etag);
           sb_document_exported (self, job->generation, job->edits);
           for (guint i = 0; i < job->warnings->len; i++)
@@ -315,8 +339,8 @@ export_thread (gpointer data)
   job->warnings = g_ptr_array_new_with_free_func (g_free);
   job->exported = sb_image_save_png (job->image, job->file, &job->options, tell_progress, job,
                                      job->cancellable, &job->error);
-  if (job->exported)
-    job->etag = query_etag (job->file, job->cancellable);
+  if (job->exported && job->opened != NULL && is_same_file (job->file, job->opened))
+    job->etag = query_etag (job->opened, NULL);
   sb_work_post (job->work, export_finished, job);
   return NULL;
 }
@@ -370,6 +394,7 @@ sb_document_export_async (SbDocument *self, GFile *file, const SbSaveOptions *op
   if (job->options.depth == 0)
     job->options.depth = sb_image_get_depth (image);
   job->original = sb_image_ref (image);
+  g_set_object (&job->opened, sb_document_get_file (self));
   /* Dithering needs what 8 bits cannot hold. */
   const guint depth = job->options.dither ? 16 : job->options.depth;
   const SbReadRequest request

@@ -19,7 +19,10 @@ typedef struct
   GSettings *settings;
   GtkFileChooserNative *native;
   SbExportChoice *choice; /* waits for the second question */
+  GFileInfo *chosen;      /* of the file that is to be replaced, by whatever name */
 } Dialog;
+
+static void check_change (GTask *task);
 
 /* --- The dialog ------------------------------------------------------------------------------ */
 
@@ -41,6 +44,7 @@ dialog_free (gpointer data)
   g_clear_object (&dialog->document);
   g_clear_object (&dialog->settings);
   g_clear_pointer (&dialog->choice, sb_export_choice_free);
+  g_clear_object (&dialog->chosen);
   g_free (dialog);
 }
 
@@ -67,9 +71,12 @@ replace_response_cb (GTask *task, const char *response)
   Dialog *dialog = g_task_get_task_data (task);
 
   if (g_str_equal (response, "replace"))
-    dialog->choice->options.overwrite = TRUE;
-  else
-    g_clear_pointer (&dialog->choice, sb_export_choice_free);
+    {
+      dialog->choice->options.overwrite = TRUE;
+      check_change (task);
+      return;
+    }
+  g_clear_pointer (&dialog->choice, sb_export_choice_free);
   finish (task);
 }
 
@@ -138,19 +145,51 @@ ask_about_change (GTask *task)
   gtk_window_present (GTK_WINDOW (message));
 }
 
+/* A link to the opened file, of either kind, is the opened file. */
 static void
-etag_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+opened_cb (GObject *source, GAsyncResult *result, gpointer user_data)
 {
   GTask *task = user_data;
   Dialog *dialog = g_task_get_task_data (task);
-  const char *opened = sb_document_get_etag (dialog->document);
+  const char *then = sb_document_get_etag (dialog->document);
+  const char *now = g_file_info_get_etag (dialog->chosen);
+  const char *chosen = g_file_info_get_attribute_string (dialog->chosen, G_FILE_ATTRIBUTE_ID_FILE);
   g_autoptr (GFileInfo) info = g_file_query_info_finish (G_FILE (source), result, NULL);
-  const char *now = info != NULL ? g_file_info_get_etag (info) : NULL;
+  const char *opened
+      = info != NULL ? g_file_info_get_attribute_string (info, G_FILE_ATTRIBUTE_ID_FILE) : NULL;
+  const gboolean same = g_file_equal (dialog->choice->file, G_FILE (source))
+                        || (chosen != NULL && g_strcmp0 (chosen, opened) == 0);
 
-  if (opened != NULL && now != NULL && !g_str_equal (opened, now) && !is_gone (dialog))
+  if (same && then != NULL && now != NULL && !g_str_equal (then, now) && !is_gone (dialog))
     ask_about_change (task);
   else
     finish (task);
+}
+
+static void
+chosen_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  GTask *task = user_data;
+  Dialog *dialog = g_task_get_task_data (task);
+  GFile *opened = sb_document_get_file (dialog->document);
+
+  dialog->chosen = g_file_query_info_finish (G_FILE (source), result, NULL);
+  if (dialog->chosen == NULL || opened == NULL)
+    finish (task);
+  else
+    g_file_query_info_async (opened, G_FILE_ATTRIBUTE_ID_FILE, G_FILE_QUERY_INFO_NONE,
+                             G_PRIORITY_DEFAULT, NULL, opened_cb, task);
+}
+
+/* What the user has agreed to replace may have changed since it was opened. */
+static void
+check_change (GTask *task)
+{
+  Dialog *dialog = g_task_get_task_data (task);
+
+  g_file_query_info_async (dialog->choice->file,
+                           G_FILE_ATTRIBUTE_ETAG_VALUE "," G_FILE_ATTRIBUTE_ID_FILE,
+                           G_FILE_QUERY_INFO_NONE, G_PRIORITY_DEFAULT, NULL, chosen_cb, task);
 }
 
 static void
@@ -223,16 +262,12 @@ response_cb (GTask *task, int response)
   /* The chooser has asked about the name that was typed. */
   choice->options.overwrite = !choice->corrected;
 
-  GFile *opened = sb_document_get_file (dialog->document);
-  if (!choice->corrected && opened != NULL && g_file_equal (choice->file, opened))
-    g_file_query_info_async (choice->file, G_FILE_ATTRIBUTE_ETAG_VALUE, G_FILE_QUERY_INFO_NONE,
-                             G_PRIORITY_DEFAULT, NULL, etag_cb, task);
-  else if (choice->corrected)
+  if (choice->corrected)
     g_file_query_info_async (choice->file, G_FILE_ATTRIBUTE_STANDARD_TYPE,
                              G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, G_PRIORITY_DEFAULT, NULL,
                              is_there_cb, task);
   else
-    finish (task);
+    check_change (task);
 }
 
 static void
