@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "engine.h"
+#include "sb-cpu-reduce.h"
+#include "sb-isa.h"
 
 #include <math.h>
 
@@ -66,6 +68,126 @@ test_preview_bounds (void)
               edit.values[SB_BLUR_EDGE] = edge;
               check_bounds (engine, image, &edit, 1, level);
             }
+}
+
+/* Harsher than the others: texture at the last frequency, seen at every level. */
+static void
+test_preview_bounds_sample (void)
+{
+  static const double radii[] = { 0.5, 0.75, 1,  1.25, 1.5, 2,  2.25, 2.5, 3,  3.5, 4,  4.5, 5,
+                                  6,   8,    10, 12,   15,  16, 18,   22,  26, 32,  45, 64 };
+  static const guint passes[] = { 1, 3, 10 };
+  g_autoptr (SbEngine) engine = sb_test_open_engine ();
+  g_autofree char *path = g_test_build_filename (G_TEST_DIST, "..", "data", "sample.jpg", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SbImage) image = sb_image_load (file, G_MAXUINT64, NULL, &error);
+
+  g_assert_no_error (error);
+  sb_test_load (engine, image);
+  for (guint r = 0; r < G_N_ELEMENTS (radii); r++)
+    for (guint p = 0; p < G_N_ELEMENTS (passes); p++)
+      for (guint linear = 0; linear < 2; linear++)
+        {
+          const SbEdit edit = sb_test_make_blur (radii[r], passes[p], linear);
+          for (guint level = 1; level <= 3; level++)
+            check_bounds (engine, image, &edit, 1, level);
+        }
+}
+
+/* Premultiplied, of 0 .. 65535. */
+static void
+get_pixel (SbImage *image, guint x, guint y, double rgba[4])
+{
+  const guint8 *row = sb_image_get_pixels (image) + y * sb_image_get_stride (image);
+
+  for (guint c = 0; c < 4; c++)
+    rgba[c] = sb_image_get_depth (image) == 8 ? row[4 * x + c] * 257.0
+                                              : ((const guint16 *)row)[4 * x + c];
+  for (guint c = 0; c < 3; c++)
+    rgba[c] *= rgba[3] / 65535;
+}
+
+/* A blur filtered and reduced in one against one that is averaged afterwards, at 16 bits. */
+static void
+check_reduce (guint width, guint height, guint depth, gboolean alpha, const SbEdit *edit,
+              guint level)
+{
+  g_autoptr (SbParallel) parallel = sb_parallel_new (2);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SbImage) image = sb_test_photo (width, height, depth, alpha);
+  g_autoptr (SbImage) blurred = sb_test_blur_alone (image, edit, 16);
+  const guint unit = 1u << level;
+  const int out_width = (int)((width + unit - 1) / unit);
+  const int out_height = (int)((height + unit - 1) / unit);
+  const SbSource source = {
+    .format = depth == 8 ? SB_PIXELS_8 : SB_PIXELS_16,
+    .width = width,
+    .height = height,
+    .pixels = sb_image_get_pixels (image),
+    .stride = sb_image_get_stride (image),
+    .opaque = sb_image_is_opaque (image),
+  };
+  /* All but the first column and row of the level, where there are more. */
+  const int x0 = out_width > 1, y0 = out_height > 1;
+  g_autoptr (SbImage) result
+      = sb_image_new ((guint)(out_width - x0), (guint)(out_height - y0), 16, &error);
+  const SbTarget target = { .format = SB_PIXELS_16,
+                            .rect = { x0, y0, out_width - x0, out_height - y0 },
+                            .pixels = sb_image_writable (result),
+                            .stride = sb_image_get_stride (result) };
+
+  g_assert_true (sb_cpu_reduce (&source, width, height, 0, level, edit, NULL, &target, parallel,
+                                NULL, &error));
+  g_assert_no_error (error);
+  for (guint j = (guint)y0; j < (guint)out_height; j++)
+    for (guint i = (guint)x0; i < (guint)out_width; i++)
+      {
+        double mean[4] = { 0 }, got[4];
+        guint count = 0;
+        for (guint y = j * unit; y < MIN ((j + 1) * unit, height); y++)
+          for (guint x = i * unit; x < MIN ((i + 1) * unit, width); x++)
+            {
+              double pixel[4];
+              get_pixel (blurred, x, y, pixel);
+              for (guint c = 0; c < 4; c++)
+                mean[c] += pixel[c];
+              count++;
+            }
+        get_pixel (result, i - (guint)x0, j - (guint)y0, got);
+        /* Each pass rounds to 16 bits, and so do (un)premultiplying and the result. */
+        for (guint c = 0; c < 4; c++)
+          g_assert_cmpfloat (fabs (got[c] - mean[c] / count), <=,
+                             edit->values[SB_BLUR_PASSES] + 2.0);
+      }
+}
+
+static void
+test_preview_reduce (void)
+{
+  static const guint sizes[][2]
+      = { { 1, 1 }, { 2, 3 }, { 7, 5 }, { 33, 1 }, { 1, 40 }, { 65, 47 }, { 128, 64 } };
+  static const double radii[] = { 0.0625, 0.5, 1, 1.75, 4, 9.5 };
+
+  for (SbIsa isa = SB_ISA_BASE; isa < SB_N_ISAS; isa++)
+    {
+      const SbIsa best = sb_isa_get ();
+      if (!sb_isa_is_available (isa))
+        continue;
+      sb_isa_force (isa);
+      for (guint s = 0; s < G_N_ELEMENTS (sizes); s++)
+        for (guint r = 0; r < G_N_ELEMENTS (radii); r++)
+          for (guint level = 1; level <= 3; level++)
+            for (guint kind = 0; kind < 8; kind++)
+              {
+                SbEdit edit = sb_test_make_blur (radii[r], 1 + (s + r) % 3, FALSE);
+                edit.values[SB_BLUR_EDGE] = kind & 1;
+                edit.values[SB_BLUR_DIRECTION] = (s + level) % 3;
+                check_reduce (sizes[s][0], sizes[s][1], (kind & 2) != 0 ? 16 : 8, (kind & 4) != 0,
+                              &edit, level);
+              }
+      sb_isa_force (best);
+    }
 }
 
 static void
@@ -205,6 +327,8 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/preview/bounds", test_preview_bounds);
+  g_test_add_func ("/preview/bounds-sample", test_preview_bounds_sample);
+  g_test_add_func ("/preview/reduce", test_preview_reduce);
   g_test_add_func ("/preview/bounds-others", test_preview_bounds_others);
   g_test_add_func ("/preview/bounds-bands", test_preview_bounds_bands);
   g_test_add_func ("/preview/level-0", test_preview_level_0);

@@ -5,6 +5,7 @@
 #include "sb-cpu-bands.h"
 #include "sb-cpu-fold.h"
 #include "sb-cpu-preview.h"
+#include "sb-cpu-reduce.h"
 #include "sb-error.h"
 #include "sb-memory.h"
 
@@ -84,7 +85,7 @@ level_source (const SbPyramid *pyramid, guint level, gboolean opaque)
   const SbLevel *from = &pyramid->levels[level];
 
   return (SbSource){
-    .format = SB_PIXELS_WORK,
+    .format = from->depth == 8 ? SB_PIXELS_8 : SB_PIXELS_WORK,
     .width = from->width,
     .height = from->height,
     .pixels = from->pixels,
@@ -93,10 +94,12 @@ level_source (const SbPyramid *pyramid, guint level, gboolean opaque)
   };
 }
 
-/* What a list of edits starts from at a level, in the space of its first edit. */
+/* What a list of edits starts from at a level, in the space of its first edit; that may be opaque
+ * bytes only where `bytes`. */
 static gboolean
 get_start (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *encoded, guint level,
-           gboolean linear, SbSource *source, GCancellable *cancellable, GError **error)
+           gboolean linear, gboolean bytes, SbSource *source, GCancellable *cancellable,
+           GError **error)
 {
   const SbSource whole = sb_cpu_picture_source (picture);
 
@@ -106,7 +109,7 @@ get_start (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *encoded, 
       return TRUE;
     }
   if (encoded != NULL && !linear && level <= encoded->n_levels
-      && encoded->levels[level].depth == 16)
+      && (bytes || encoded->levels[level].depth == 16))
     {
       *source = level_source (encoded, level, picture->opaque);
       return TRUE;
@@ -119,6 +122,12 @@ get_start (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *encoded, 
     }
   return sb_pyramid_get_work (&fold->work, &whole, linear ? picture->tone : NULL, level, source,
                               fold->parallel, cancellable, error);
+}
+
+static guint
+side_at (guint side, guint level)
+{
+  return (guint)(((guint64)side + ((guint64)1 << level) - 1) >> level);
 }
 
 /* The pixels of an edit's input that `rect` of its output is made from. */
@@ -166,11 +175,12 @@ sb_cpu_fold_run (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *enc
   g_autofree SbRect *rects = g_new (SbRect, n_edits);
   sb_preview_scale (edits, n_edits, level, scaled);
 
+  const guint from = sb_preview_from (&edits[0], level);
   SbSource source;
-  if (!get_start (fold, picture, encoded, level, is_linear (&scaled[0]), &source, cancellable,
-                  error))
+  if (!get_start (fold, picture, encoded, from, is_linear (&scaled[0]), from < level, &source,
+                  cancellable, error))
     return FALSE;
-  const guint width = source.width, height = source.height;
+  const guint width = side_at (picture->width, level), height = side_at (picture->height, level);
   rects[n_edits - 1] = target->rect;
   for (guint i = n_edits - 1; i > 0; i--)
     rects[i - 1] = reach (&scaled[i], &rects[i], width, height);
@@ -191,7 +201,10 @@ sb_cpu_fold_run (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *enc
                            .stride = stride };
         }
       const gboolean done
-          = scaled[i].kind == SB_EDIT_BANDS
+          = i == 0 && from < level
+                ? sb_cpu_reduce (&source, picture->width, picture->height, from, level, &edits[0],
+                                 picture->tone, &to, fold->parallel, cancellable, error)
+            : scaled[i].kind == SB_EDIT_BANDS
                 ? sb_cpu_bands (&source, &scaled[i], &to, fold->parallel, cancellable, error)
                 : sb_cpu_blur (&source, &scaled[i], picture->tone, &to, fold->parallel,
                                fold->scratch, cancellable, error);
