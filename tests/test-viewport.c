@@ -159,6 +159,40 @@ test_thin (void)
       }
 }
 
+/* Of a mosaic that is seen as a thread, it is the finest bands. */
+static void
+test_thin_mosaic (void)
+{
+  static const guint widths[] = { 1, 2, 3, 5, 8 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (widths); k++)
+    for (int size = 200; size < 500; size++)
+      {
+        SbSubbandMap map;
+        double left, top, columns, rows, x, y;
+        int start, end;
+
+        sb_subband_map_init (&map, widths[k], 4000, 5, SB_HAAR_PYRAMID);
+        SbViewport viewport = make (map.columns, map.rows, size, size);
+        viewport.mosaic = TRUE;
+        sb_viewport_get_origin (&viewport, &x, &y);
+        sb_subband_map_get_box (&map, map.n_cells - 1, &left, &top, &columns, &rows);
+        sb_view_range (x, viewport.zoom, size, left, left + columns, &start, &end);
+        g_assert_cmpint (end, >, start);
+        /* And the pointer finds it there. */
+        SbCoefficient found;
+        const double at = sb_view_centre (x, viewport.zoom, start);
+        g_assert_true (sb_subband_map_hit (&map, at, 0.75 * map.rows, &found));
+        g_assert_cmpuint (found.cell, ==, map.n_cells - 1);
+
+        viewport = make (map.rows, map.columns, size, size);
+        viewport.mosaic = TRUE;
+        sb_viewport_get_origin (&viewport, &x, &y);
+        sb_view_range (y, viewport.zoom, size, left, left + columns, &start, &end);
+        g_assert_cmpint (end, >, start);
+      }
+}
+
 static void
 test_put (void)
 {
@@ -327,6 +361,7 @@ main (int argc, char **argv)
   g_test_add_func ("/viewport/pan", test_pan);
   g_test_add_func ("/viewport/whole-pixels", test_whole_pixels);
   g_test_add_func ("/viewport/thin", test_thin);
+  g_test_add_func ("/viewport/thin-mosaic", test_thin_mosaic);
   g_test_add_func ("/viewport/put", test_put);
   g_test_add_func ("/subband-map/places", test_map);
   g_test_add_func ("/subband-map/steps", test_steps);

@@ -229,6 +229,7 @@ sb_canvas_set_subbands (SbCanvas *self, guint columns, guint rows, const SbHaarL
   const gboolean was_fitted = self->viewport.fitted;
 
   self->subbands = TRUE;
+  self->viewport.mosaic = TRUE;
   self->wanted.look = *look;
   if (columns == 0 || self->viewport.picture_width != columns
       || self->viewport.picture_height != rows)

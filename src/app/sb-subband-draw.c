@@ -12,6 +12,8 @@
 #define NAME_ROOM  1.6
 #define NAME_POINT 4.0
 #define NAME_INSET 3.0
+/* Bands of fewer device pixels have no border inside: it would hide them. */
+#define BORDER_SIDE 4
 /* The least side of an outline around what is too small to be seen. */
 #define OUTLINE_SIDE 7.0
 #define BAR_WIDTH    120.0
@@ -232,12 +234,16 @@ sb_subband_view_draw_mosaic (SbSubbandView *self, GtkSnapshot *snapshot)
     {
       sb_subband_map_get_box (map, i, &x, &y, &width, &height);
       if (i != selected && place_box (self->canvas, x, y, width, height, &rect)
-          && rect.size.width > 0 && rect.size.height > 0)
+          && MIN (rect.size.width, rect.size.height) >= BORDER_SIDE * line)
         append_frame (snapshot, &rect, line, &thin);
     }
   sb_subband_map_get_box (map, selected, &x, &y, &width, &height);
   if (place_box (self->canvas, x, y, width, height, &rect))
-    append_frame (snapshot, &rect, line, &accent);
+    {
+      if (MIN (rect.size.width, rect.size.height) < BORDER_SIDE * line)
+        graphene_rect_inset (&rect, -2 * line, -2 * line);
+      append_frame (snapshot, &rect, line, &accent);
+    }
   for (guint i = 0; i < map->n_cells; i++)
     {
       sb_subband_map_get_box (map, i, &x, &y, &width, &height);

@@ -22,7 +22,7 @@ struct _SbSubbandView
   guint levels, width, height;
 
   /* The coefficient under the pointer, which is over the mosaic, or over the photo. */
-  gboolean has_pointed;
+  gboolean has_pointed, over_photo;
   SbCoefficient pointed;
 
   SbCanvas *canvas;

@@ -137,6 +137,7 @@ tell_pointed (SbSubbandView *self)
 static void
 mosaic_pointed (SbSubbandView *self, double x, double y)
 {
+  self->over_photo = FALSE;
   self->has_pointed
       = is_shown (self) && x >= 0
         && sb_subband_map_hit (sb_subband_model_get_map (self->model), x, y, &self->pointed);
@@ -149,6 +150,7 @@ photo_pointed (SbSubbandView *self, double x, double y)
 {
   const gboolean had = self->has_pointed;
 
+  self->over_photo = TRUE;
   self->has_pointed
       = is_shown (self) && x >= 0
         && sb_subband_map_cover (sb_subband_model_get_map (self->model),
@@ -254,11 +256,10 @@ changed_cb (SbSubbandView *self)
   if (selected != self->selected || another)
     self->frame = selected;
   self->selected = selected;
-  if (self->has_pointed)
-    {
-      self->has_pointed = FALSE;
-      tell_pointed (self);
-    }
+  /* A pointer that rests stays where it is; over the photo it means the selected band. */
+  if (self->has_pointed && (another || self->over_photo))
+    self->has_pointed = FALSE;
+  tell_pointed (self);
   sb_canvas_set_subbands (self->canvas, map->columns, map->rows,
                           sb_subband_model_get_look (self->model));
   if (another)

@@ -129,19 +129,27 @@ sb_viewport_is_scrollable (const SbViewport *self)
          || self->picture_height * self->zoom > self->height + 1e-6;
 }
 
+/* What has fewer device pixels than this is thin: */
+#define THIN        1.0
+#define THIN_MOSAIC 8.0
+
 static double
-get_origin (double corner, double picture, double zoom)
+get_origin (const SbViewport *self, double corner, double picture)
 {
-  if (picture * zoom >= 1)
+  const double zoom = self->zoom;
+
+  if (picture * zoom >= (self->mosaic ? THIN_MOSAIC : THIN) || zoom >= 1)
     return floor (corner * zoom + 0.5) / zoom;
-  /* Between the centres of two device pixels nothing would be seen of it. */
-  const double pixel = floor ((picture / 2 - corner) * zoom);
-  return picture / 2 - (pixel + 0.5) / zoom;
+  /* Between the centres of two device pixels nothing would be seen of it, or of a mosaic nothing of
+   * its finest bands, which are last. */
+  const double seen = self->mosaic ? picture - 0.5 : picture / 2;
+  const double pixel = floor ((seen - corner) * zoom);
+  return seen - (pixel + 0.5) / zoom;
 }
 
 void
 sb_viewport_get_origin (const SbViewport *self, double *x, double *y)
 {
-  *x = get_origin (self->x, self->picture_width, self->zoom);
-  *y = get_origin (self->y, self->picture_height, self->zoom);
+  *x = get_origin (self, self->x, self->picture_width);
+  *y = get_origin (self, self->y, self->picture_height);
 }

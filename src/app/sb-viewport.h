@@ -18,6 +18,7 @@ typedef struct
   double zoom;
   double x, y;     /* the picture's point at the top left corner of the canvas */
   gboolean fitted; /* the zoom follows the canvas' size */
+  gboolean mosaic; /* of subbands, which have to be seen, the finest first, however thin they are */
 } SbViewport;
 
 #define SB_VIEWPORT_MAX_ZOOM 20.0
@@ -42,7 +43,7 @@ void sb_viewport_pan (SbViewport *self, double dx, double dy);
 gboolean sb_viewport_is_scrollable (const SbViewport *self);
 /* The view's corner, so that whole device pixels move: x * zoom and y * zoom are whole numbers. A
  * side of the picture that is thinner than a device pixel has its middle at the centre of one, and
- * is seen. */
+ * is seen; of a mosaic, one thinner than some device pixels the middle of its last point. */
 void sb_viewport_get_origin (const SbViewport *self, double *x, double *y);
 
 G_END_DECLS
