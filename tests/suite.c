@@ -827,6 +827,7 @@ check_subbands (SbEngine *engine, SbImage *folded, const SbHaarChoice *choice, G
   g_assert_true (sb_engine_summarize_subbands (engine, &summary, NULL, &error));
   g_assert_no_error (error);
   assert_close (summary.noise, expected_summary.noise);
+  assert_close (summary.noise_levels, expected_summary.noise_levels);
   g_assert_cmpfloat (summary.reconstruction_error, ==, expected_summary.reconstruction_error);
 
   const SbView view = {

@@ -251,6 +251,7 @@ test_noise_of_the_input (Fixture *fixture, gconstpointer data)
   const SbSubbandMeasures before = *sb_document_get_measures (document);
   g_assert_cmpfloat (before.noise, >, 0.5);
   g_assert_cmpfloat (before.noise, ==, before.summary.noise / 2); /* lightness counts twice */
+  g_assert_cmpfloat (before.noise, ==, before.summary.noise_levels);
 
   /* By the rule in the header. */
   g_autoptr (SbHaar) haar = sb_haar_new (sb_document_get_image (document), &choice, NULL);

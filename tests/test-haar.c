@@ -441,6 +441,10 @@ test_measures (void)
       qsort (sizes, n, sizeof *sizes, compare_doubles);
       sb_haar_summarize (haar, &summary);
       assert_close (summary.noise, (sizes[(n - 1) / 2] + sizes[n / 2]) / 2 / 0.6745);
+      /* In levels of the picture, where lightness is max + min, and 16 bits are 257 to a level. */
+      const double unit = (choice.channel == SB_HAAR_LIGHTNESS ? 2.0 : 1.0)
+                          * (sb_haar_get_depth (haar) == 16 ? 257 : 1);
+      assert_close (summary.noise_levels * unit, summary.noise);
     }
 }
 

@@ -190,16 +190,15 @@ sb_work_bands_read (SbWork *work, GError **error)
 
 /* The noise of a transform in the units of SB_BANDS_THRESHOLD, and the threshold for it. */
 static void
-suggest (const SbHaarStatistics *finest, double noise, SbHaarChannel channel, guint depth,
-         double *scaled, double *suggested)
+suggest (const SbHaarStatistics *finest, double noise, SbSubbandMeasures *measures)
 {
-  const double unit = (depth == 16 ? 257.0 : 1.0) * (channel == SB_HAAR_LIGHTNESS ? 2.0 : 1.0);
+  const double unit = sb_haar_unit (measures->choice.channel, measures->depth);
   const double universal = noise * sqrt (2 * log (MAX ((double)finest->count, 2)));
   const double rest = finest->deviation * finest->deviation - noise * noise;
   const double threshold = rest > 0 ? MIN (noise * noise / sqrt (rest), universal) : universal;
 
-  *scaled = noise / unit;
-  *suggested = threshold / unit;
+  measures->noise = noise / unit;
+  measures->suggested = threshold / unit;
 }
 
 /* The position of the unapplied edit of bands, or the length of the list. */
@@ -222,16 +221,13 @@ measure_before (SbWork *work, const SbEditList *before, guint n_fixed, SbSubband
 {
   const SbHaarChoice choice = { measures->choice.channel, 1 };
   SbHaarStatistics statistics;
-  SbHaarSummary summary;
   g_autoptr (SbHaar) haar
       = sb_engine_read_subbands (work->box->engine, before, n_fixed, &choice, cancellable, error);
 
   if (haar == NULL)
     return FALSE;
   sb_haar_measure (haar, finest, &statistics);
-  sb_haar_summarize (haar, &summary);
-  suggest (&statistics, summary.noise, choice.channel, measures->depth, &measures->noise,
-           &measures->suggested);
+  suggest (&statistics, sb_haar_noise (haar), measures);
   return TRUE;
 }
 
@@ -281,11 +277,11 @@ measure_rest (SbWork *work, const SbEditList *edits, guint n_fixed, SbSubbandMea
       return measure_before (work, before, MIN (n_fixed, n_before), measures, cancellable, error);
     }
   /* The result is what such an edit would work on. */
-  SbHaarStatistics statistics;
-  if (!sb_engine_measure_band (engine, finest, &statistics, cancellable, error))
+  SbHaarStatistics statistics = measures->statistics;
+  if (!band_equal (measures->band, finest)
+      && !sb_engine_measure_band (engine, finest, &statistics, cancellable, error))
     return FALSE;
-  suggest (&statistics, measures->summary.noise, measures->choice.channel, measures->depth,
-           &measures->noise, &measures->suggested);
+  suggest (&statistics, measures->summary.noise, measures);
   return TRUE;
 }
 

@@ -146,7 +146,7 @@ follow_measures (SbSubbandPanel *self)
       gtk_widget_set_sensitive (GTK_WIDGET (self->sigmas), FALSE);
       return;
     }
-  set_figure (self, SB_FIGURE_NOISE, g_strdup_printf ("%.4g", measures->summary.noise));
+  set_figure (self, SB_FIGURE_NOISE, g_strdup_printf ("%.4g", measures->summary.noise_levels));
   set_figure (self, SB_FIGURE_RECONSTRUCTION,
               g_strdup_printf ("%.3g", measures->summary.reconstruction_error));
   set_figure (self, SB_FIGURE_KEPT,

@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  *
  * A module is a shared library, softbox-cuda.so, with one exported symbol of type
  * SbBackendOpenFunc, named by SB_BACKEND_SYMBOL. */
-#define SB_BACKEND_ABI    3
+#define SB_BACKEND_ABI    4
 #define SB_BACKEND_SYMBOL "sb_backend_open"
 
 typedef struct _SbBackend SbBackend;

@@ -269,9 +269,9 @@ operate_haar_measure (Run *run, gconstpointer data, GError **error)
       sb_haar_plane_measure (&set->planes[n], sb_haar_nth_band (HAAR_LEVELS, n).level, &totals[n],
                              total, &statistics, run->parallel, run->cancellable);
     }
-  return sb_haar_plane_noise (
-      &set->planes[sb_haar_band_index (HAAR_LEVELS, (SbHaarBand){ 1, SB_HAAR_D })], &noise,
-      run->parallel, run->cancellable);
+  const guint finest = sb_haar_band_index (HAAR_LEVELS, (SbHaarBand){ 1, SB_HAAR_D });
+  return sb_haar_plane_noise (&set->planes[finest], &totals[finest], &noise, run->parallel,
+                              run->cancellable);
 }
 
 /* --- Measuring ------------------------------------------------------------------------------- */

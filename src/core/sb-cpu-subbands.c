@@ -360,6 +360,21 @@ finish (gboolean enough_memory, GCancellable *cancellable, GError **error)
   return enough_memory;
 }
 
+/* Makes sure that the totals of the EXACT result's bands are there. */
+static gboolean
+have_totals (SbCpuSubbands *subbands, GCancellable *cancellable, GError **error)
+{
+  if (subbands->energy >= 0)
+    return TRUE;
+
+  const double energy = sb_haar_bands_totals (&subbands->exact->set, subbands->totals,
+                                              subbands->parallel, cancellable);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+  subbands->energy = energy;
+  return TRUE;
+}
+
 gboolean
 sb_cpu_subbands_measure (SbCpuSubbands *subbands, SbHaarBand band, SbHaarStatistics *statistics,
                          GCancellable *cancellable, GError **error)
@@ -368,22 +383,13 @@ sb_cpu_subbands_measure (SbCpuSubbands *subbands, SbHaarBand band, SbHaarStatist
     return off (error);
 
   const SbHaarBands *set = &subbands->exact->set;
-  const guint levels = set->choice.levels;
+  const guint place = sb_haar_band_index (set->choice.levels, band);
 
-  const guint place = sb_haar_band_index (levels, band);
-
-  if (subbands->energy < 0)
-    {
-      const double energy
-          = sb_haar_bands_totals (set, subbands->totals, subbands->parallel, cancellable);
-      if (g_cancellable_set_error_if_cancelled (cancellable, error))
-        return FALSE;
-      subbands->energy = energy;
-    }
-  return finish (sb_haar_plane_measure (&set->planes[place], band.level, &subbands->totals[place],
-                                        subbands->energy, statistics, subbands->parallel,
-                                        cancellable),
-                 cancellable, error);
+  return have_totals (subbands, cancellable, error)
+         && finish (sb_haar_plane_measure (&set->planes[place], band.level,
+                                           &subbands->totals[place], subbands->energy, statistics,
+                                           subbands->parallel, cancellable),
+                    cancellable, error);
 }
 
 gboolean
@@ -394,12 +400,13 @@ sb_cpu_subbands_summarize (SbCpuSubbands *subbands, const SbCpuFrame *frame, SbH
     return off (error);
 
   const SbHaarBands *set = &subbands->exact->set;
-  const SbHaarBand finest = { 1, SB_HAAR_D };
+  const guint finest = sb_haar_band_index (set->choice.levels, (SbHaarBand){ 1, SB_HAAR_D });
   const SbSource source = frame_source (frame);
 
-  const gboolean done
-      = sb_haar_plane_noise (&set->planes[sb_haar_band_index (set->choice.levels, finest)],
-                             &summary->noise, subbands->parallel, cancellable);
+  if (!have_totals (subbands, cancellable, error))
+    return FALSE;
+  const gboolean done = sb_haar_plane_noise (&set->planes[finest], &subbands->totals[finest],
+                                             &summary->noise, subbands->parallel, cancellable);
   summary->reconstruction_error
       = done ? sb_cpu_haar_error (subbands->exact, &source, subbands->parallel, cancellable) : -1;
   return finish (done && summary->reconstruction_error >= 0, cancellable, error);

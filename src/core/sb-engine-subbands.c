@@ -151,7 +151,15 @@ sb_engine_summarize_subbands (SbEngine *engine, SbHaarSummary *summary, GCancell
   if (sb_engine_get_subbands (engine).levels == 0)
     return off (error);
   if (engine->class->summarize_subbands != NULL)
-    return engine->class->summarize_subbands (engine->backend, summary, cancellable, error);
+    {
+      const SbHaarChannel channel = sb_engine_get_subbands (engine).channel;
+      const guint depth = sb_image_get_depth (engine->original);
+
+      if (!engine->class->summarize_subbands (engine->backend, summary, cancellable, error))
+        return FALSE;
+      summary->noise_levels = summary->noise / sb_haar_unit (channel, depth);
+      return TRUE;
+    }
 
   g_autoptr (SbHaar) haar = get_host (engine);
   if (haar == NULL)

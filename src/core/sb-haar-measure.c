@@ -152,44 +152,77 @@ sum_lanes (const double lanes[SB_HAAR_LANES])
   return sum;
 }
 
-void
-sb_haar_plane_totals (const SbHaarPlane *plane, guint level, SbHaarTotals *totals,
-                      SbParallel *parallel, GCancellable *cancellable)
+static void
+add_totals (const Pass *pass, SbHaarTotals *totals)
 {
-  const double count = (double)plane->columns * plane->rows;
+  const double count = (double)pass->plane->columns * pass->plane->rows;
   double sum = 0, off = 0, off2 = 0;
-  Pass pass;
 
-  pass_init (&pass, plane, level, parallel, cancellable);
-  g_autofree SbHaarMoments *moments = g_new0 (SbHaarMoments, pass.n_blocks);
-  pass.moments = moments;
-  pass.centre = find_centre (plane, pass.scale);
-  run (&pass, moments_block);
   *totals = (SbHaarTotals){ .low = G_MAXFLOAT, .high = -G_MAXFLOAT };
-  for (guint i = 0; i < pass.n_blocks; i++)
+  for (guint i = 0; i < pass->n_blocks; i++)
     {
-      sum += sum_lanes (moments[i].x);
-      totals->energy += sum_lanes (moments[i].x2);
-      off += sum_lanes (moments[i].d);
-      off2 += sum_lanes (moments[i].d2);
-      totals->low = MIN (totals->low, moments[i].low);
-      totals->high = MAX (totals->high, moments[i].high);
-      totals->near_zero += moments[i].near_zero;
+      const SbHaarMoments *moments = &pass->moments[i];
+
+      sum += sum_lanes (moments->x);
+      totals->energy += sum_lanes (moments->x2);
+      off += sum_lanes (moments->d);
+      off2 += sum_lanes (moments->d2);
+      totals->low = MIN (totals->low, moments->low);
+      totals->high = MAX (totals->high, moments->high);
+      totals->near_zero += moments->near_zero;
     }
   totals->mean = sum / count;
   totals->deviation = sqrt (MAX (off2 / count - (off / count) * (off / count), 0.0));
+}
+
+/* The blocks of all bands one behind the other: many bands are too small to be divided. */
+typedef struct
+{
+  Pass passes[1 + 3 * SB_HAAR_MAX_LEVELS];
+  guint n_bands;
+} Passes;
+
+static void
+any_moments_block (gsize block, guint thread, gpointer data)
+{
+  Passes *all = data;
+  guint n = 0;
+
+  while (block >= all->passes[n].n_blocks)
+    block -= all->passes[n++].n_blocks;
+  moments_block (block, thread, &all->passes[n]);
 }
 
 double
 sb_haar_bands_totals (const SbHaarBands *set, SbHaarTotals *totals, SbParallel *parallel,
                       GCancellable *cancellable)
 {
+  g_autofree Passes *all = g_new (Passes, 1);
+  gsize n_blocks = 0, first = 0;
   double energy = 0;
 
-  for (guint n = 0; n < sb_haar_n_bands (set->choice.levels); n++)
+  all->n_bands = sb_haar_n_bands (set->choice.levels);
+  for (guint n = 0; n < all->n_bands; n++)
     {
-      sb_haar_plane_totals (&set->planes[n], sb_haar_nth_band (set->choice.levels, n).level,
-                            &totals[n], parallel, cancellable);
+      pass_init (&all->passes[n], &set->planes[n], sb_haar_nth_band (set->choice.levels, n).level,
+                 parallel, cancellable);
+      all->passes[n].centre = find_centre (&set->planes[n], all->passes[n].scale);
+      n_blocks += all->passes[n].n_blocks;
+    }
+  g_autofree SbHaarMoments *moments = g_new0 (SbHaarMoments, n_blocks);
+  for (guint n = 0; n < all->n_bands; n++)
+    {
+      all->passes[n].moments = moments + first;
+      first += all->passes[n].n_blocks;
+    }
+  if (parallel != NULL)
+    sb_parallel_run (parallel, n_blocks, any_moments_block, all, cancellable);
+  else
+    for (gsize i = 0; i < n_blocks; i++)
+      any_moments_block (i, 0, all);
+  for (guint n = 0; n < all->n_bands; n++)
+    {
+      add_totals (&all->passes[n], &totals[n]);
       energy += totals[n].energy;
     }
   return energy;
@@ -309,24 +342,25 @@ sb_haar_plane_measure (const SbHaarPlane *plane, guint level, const SbHaarTotals
 
 /* --- Noise ----------------------------------------------------------------------------------- */
 
-/* Four times a coefficient of level 1 is a whole number, at most twice two samples' range. */
-#define NOISE_BINS (4 * 65536)
-
+/* Four times a coefficient of level 1 is a whole number. */
 static void
 noise_block (gsize block, guint thread, gpointer data)
 {
   const Pass *pass = data;
-  guint32 *bins = pass->bins + thread * (gsize)NOISE_BINS;
+  guint32 *bins = pass->bins + thread * pass->tables * pass->n_bins;
+  gint32 places[CHUNK];
   guint from, to;
 
   block_rows (pass, block, &from, &to);
   for (guint j = from; j < to; j++)
-    {
-      const float *row = pass->plane->values + j * pass->plane->stride;
+    for (guint x = 0; x < pass->plane->columns; x += CHUNK)
+      {
+        const guint n = MIN (CHUNK, pass->plane->columns - x);
 
-      for (guint i = 0; i < pass->plane->columns; i++)
-        bins[MIN ((guint)(4 * fabsf (row[i])), NOISE_BINS - 1)]++;
-    }
+        pass->kernels->nearest (pass->plane->values + j * pass->plane->stride + x, n, 4, places);
+        for (guint i = 0; i < n; i++)
+          bins[(i % TABLES) * pass->n_bins + (gsize)ABS (places[i])]++;
+      }
 }
 
 /* The value of rank `rank`, counted from 0. */
@@ -335,25 +369,30 @@ ranked (const Pass *pass, guint64 rank)
 {
   guint64 below = 0;
 
-  for (guint i = 0; i < NOISE_BINS; i++)
+  for (gsize i = 0; i < pass->n_bins; i++)
     {
-      for (guint t = 0; t < n_threads (pass); t++)
-        below += pass->bins[t * (gsize)NOISE_BINS + i];
+      for (gsize t = 0; t < (gsize)n_threads (pass) * pass->tables; t++)
+        below += pass->bins[t * pass->n_bins + i];
       if (below > rank)
-        return i / 4.0;
+        return (double)i / 4;
     }
   return 0;
 }
 
 gboolean
-sb_haar_plane_noise (const SbHaarPlane *plane, double *noise, SbParallel *parallel,
-                     GCancellable *cancellable)
+sb_haar_plane_noise (const SbHaarPlane *plane, const SbHaarTotals *totals, double *noise,
+                     SbParallel *parallel, GCancellable *cancellable)
 {
   const guint64 count = (guint64)plane->columns * plane->rows;
   Pass pass;
 
   pass_init (&pass, plane, 1, parallel, cancellable);
-  g_autofree guint32 *bins = g_try_new0 (guint32, n_threads (&pass) * (gsize)NOISE_BINS);
+  /* No more bins than values, or their tables would not stay in the cache. */
+  const double largest = MAX (-(double)totals->low, (double)totals->high) / pass.scale;
+  pass.n_bins = (gsize)(4 * largest + 0.5) + 1;
+  pass.tables = TABLES;
+  g_autofree guint32 *bins
+      = g_try_new0 (guint32, (gsize)n_threads (&pass) * pass.tables * pass.n_bins);
   if (bins == NULL)
     return FALSE;
   pass.bins = bins;
@@ -419,15 +458,33 @@ reconstruction_error (const SbHaar *haar)
   return error;
 }
 
+double
+sb_haar_noise (const SbHaar *haar)
+{
+  g_return_val_if_fail (haar != NULL, NAN);
+
+  const guint levels = haar->set.choice.levels;
+  const guint place = sb_haar_band_index (levels, (SbHaarBand){ 1, SB_HAAR_D });
+  SbHaarTotals totals[1 + 3 * SB_HAAR_MAX_LEVELS];
+  double noise;
+
+  sb_haar_bands_totals (&haar->set, totals, NULL, NULL);
+  return sb_haar_plane_noise (&haar->set.planes[place], &totals[place], &noise, NULL, NULL) ? noise
+                                                                                            : NAN;
+}
+
+double
+sb_haar_unit (SbHaarChannel channel, guint depth)
+{
+  return (depth == 16 ? 257.0 : 1.0) * (channel == SB_HAAR_LIGHTNESS ? 2.0 : 1.0);
+}
+
 void
 sb_haar_summarize (const SbHaar *haar, SbHaarSummary *summary)
 {
   g_return_if_fail (haar != NULL && summary != NULL);
 
-  const SbHaarBand finest = { 1, SB_HAAR_D };
-
-  if (!sb_haar_plane_noise (&haar->set.planes[sb_haar_band_index (haar->set.choice.levels, finest)],
-                            &summary->noise, NULL, NULL))
-    summary->noise = NAN;
+  summary->noise = sb_haar_noise (haar);
+  summary->noise_levels = summary->noise / sb_haar_unit (haar->set.choice.channel, haar->set.depth);
   summary->reconstruction_error = haar->image != NULL ? reconstruction_error (haar) : NAN;
 }

@@ -59,8 +59,6 @@ typedef struct
 
 /* All of these give the same with any number of threads; parallel NULL: in the calling thread.
  * Cancelled: what comes back is of no use. */
-void sb_haar_plane_totals (const SbHaarPlane *plane, guint level, SbHaarTotals *totals,
-                           SbParallel *parallel, GCancellable *cancellable);
 /* Of all bands, totals[sb_haar_n_bands()]; the energy of all of them. */
 double sb_haar_bands_totals (const SbHaarBands *set, SbHaarTotals *totals, SbParallel *parallel,
                              GCancellable *cancellable);
@@ -68,8 +66,8 @@ double sb_haar_bands_totals (const SbHaarBands *set, SbHaarTotals *totals, SbPar
 gboolean sb_haar_plane_measure (const SbHaarPlane *plane, guint level, const SbHaarTotals *totals,
                                 double total, SbHaarStatistics *statistics, SbParallel *parallel,
                                 GCancellable *cancellable);
-/* From cD1. FALSE: out of memory. */
-gboolean sb_haar_plane_noise (const SbHaarPlane *plane, double *noise, SbParallel *parallel,
-                              GCancellable *cancellable);
+/* From cD1 and its totals. FALSE: out of memory. */
+gboolean sb_haar_plane_noise (const SbHaarPlane *plane, const SbHaarTotals *totals, double *noise,
+                              SbParallel *parallel, GCancellable *cancellable);
 
 G_END_DECLS

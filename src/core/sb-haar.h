@@ -165,18 +165,26 @@ typedef struct
   guint64 histogram[SB_HAAR_BINS];
 } SbHaarStatistics;
 
-/* Of the whole transform. */
+/* Of the whole transform. noise: median |cD1| / 0.6745, the mean of the middle two if even, in the
+ * units of the samples like all that is measured of bands; noise_levels: the same in 8-bit levels
+ * of the picture, the units of thresholds. reconstruction_error: max |inverse (forward (x)) - x|,
+ * computed, in the units of the samples. */
 typedef struct
 {
-  double noise; /* median |cD1| / 0.6745, the mean of the middle two if even */
-  double
-      reconstruction_error; /* max |inverse (forward (x)) - x|, computed, in the samples' units */
+  double noise, noise_levels;
+  double reconstruction_error;
 } SbHaarSummary;
+
+/* How much one 8-bit level of the picture is in samples of a channel: 257 of a 16-bit picture, and
+ * twice as much of lightness. */
+double sb_haar_unit (SbHaarChannel channel, guint depth);
 
 /* Of a host transform; bands of any backend give the same. Of one that did not come from
  * sb_haar_new() the picture is not known, and the reconstruction error is NAN. */
 void sb_haar_measure (const SbHaar *haar, SbHaarBand band, SbHaarStatistics *statistics);
 void sb_haar_summarize (const SbHaar *haar, SbHaarSummary *summary);
+/* The noise of a summary alone; NAN: out of memory. */
+double sb_haar_noise (const SbHaar *haar);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbHaar, sb_haar_unref)
 
