@@ -229,7 +229,17 @@ sb_cuda_blur (const SbCudaLimits *limits, const SbCudaBlur *b, cudaStream_t stre
   window_of (b, 0, &job.window, &method);
   job.bulk = limits->bulk;
   if (sb_cuda_fused_can (limits, b))
-    return sb_cuda_fused (limits, b, &job.window, method, stream);
+    {
+      SbWindow across = job.window;
+      if (!b->horizontal)
+        {
+          SbCudaBlur none = *b;
+          int any;
+          none.radius = none.fraction = 0;
+          window_of (&none, method == SB_METHOD_FRACTION, &across, &any);
+        }
+      return sb_cuda_fused (limits, b, &job.window, &across, method, stream);
+    }
 
   for (int vertical = 0; vertical < 2; vertical++)
     {

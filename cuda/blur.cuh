@@ -86,7 +86,7 @@ cudaError_t sb_cuda_small (const SbJob *job, cudaStream_t stream);
 int sb_cuda_fused_can (const SbCudaLimits *limits, const SbCudaBlur *b);
 cudaError_t sb_cuda_fused_prepare (const SbCudaLimits *limits);
 cudaError_t sb_cuda_fused (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *window,
-                           int method, cudaStream_t stream);
+                           const SbWindow *across, int method, cudaStream_t stream);
 
 cudaError_t sb_cuda_march_prepare (const SbCudaLimits *limits);
 int sb_cuda_march_can (const SbCudaLimits *limits, const SbCudaBlur *b);

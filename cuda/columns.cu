@@ -54,9 +54,9 @@ load_columns (const SbJob &job, uint2 *pixels, int x0, int lines, int start, int
 
 /* A pixel of 4 bytes. */
 static __device__ __noinline__ uint32_t
-finish_one (const SbCudaBlur &b, int x, int y, uint2 p)
+finish_one (const SbCudaBlur &b, uint2 p, uint32_t mask, uint2 raw)
 {
-  return sb_finish (b, x, y, p).x;
+  return sb_finish (b, p, mask, raw).x;
 }
 
 #if SB_HAS_BULK
@@ -80,6 +80,35 @@ load_of_block (uint32_t address)
                : "r"(address)
                : "memory");
   return p;
+}
+
+__device__ __forceinline__ uint4
+load_pair_of_block (uint32_t address)
+{
+  uint4 p;
+  asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(p.x), "=r"(p.y), "=r"(p.z), "=r"(p.w)
+               : "r"(address)
+               : "memory");
+  return p;
+}
+
+/* What threads of the cluster wrote to shared memory is seen by all of it. */
+__device__ __forceinline__ void
+join_cluster ()
+{
+  asm volatile("barrier.cluster.arrive.release.aligned;\n"
+               "barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+}
+
+/* A block stays until all have read from it. */
+__device__ __forceinline__ void
+leave_cluster ()
+{
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n"
+               "barrier.cluster.wait.aligned;" ::
+                   : "memory");
 }
 
 /* The columns of all blocks of the cluster, 8 from x0 on: each block makes its bytes and then
@@ -109,10 +138,9 @@ store_joined (const SbJob &job, const uint2 *pixels, uint32_t *bytes, int x0, ui
           {
             const uint4 two = ((const uint4 *)(pixels + row * LINES))[c];
             const uint2 p = make_uint2 (two.x, two.y), q = make_uint2 (two.z, two.w);
-            const int x = x0 + (int)rank * LINES + 2 * c;
-            v[u][2 * c] = plain ? sb_pack_8 (p) | 0xff000000u : finish_one (b, x, y0 + row, p);
-            v[u][2 * c + 1]
-                = plain ? sb_pack_8 (q) | 0xff000000u : finish_one (b, x + 1, y0 + row, q);
+            const uint2 none = make_uint2 (0, 0);
+            v[u][2 * c] = plain ? sb_pack_8 (p) | 0xff000000u : finish_one (b, p, 65535, none);
+            v[u][2 * c + 1] = plain ? sb_pack_8 (q) | 0xff000000u : finish_one (b, q, 65535, none);
           }
     }
   __syncthreads ();
@@ -125,9 +153,7 @@ store_joined (const SbJob &job, const uint2 *pixels, uint32_t *bytes, int x0, ui
         for (int c = 0; c < LINES / 2; c++)
           ((uint2 *)bytes)[row * (LINES / 2) + c] = make_uint2 (v[u][2 * c], v[u][2 * c + 1]);
     }
-  asm volatile("barrier.cluster.arrive.release.aligned;\n"
-               "barrier.cluster.wait.acquire.aligned;" ::
-                   : "memory");
+  join_cluster ();
   const int first = n * (int)rank / BLOCKS, count = n * (int)(rank + 1) / BLOCKS - first;
   const int half = threadIdx.x & 1;
   char *to = (char *)b.target.pixels + (size_t)(y0 + first) * b.target.stride
@@ -143,10 +169,68 @@ store_joined (const SbJob &job, const uint2 *pixels, uint32_t *bytes, int x0, ui
       const uint2 q = load_of_block (from1 + 4 * LINES * (uint32_t)row);
       *(uint4 *)(to + (size_t)row * b.target.stride) = make_uint4 (p.x, p.y, q.x, q.y);
     }
-  /* A block stays until all have read from it. */
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n"
-               "barrier.cluster.wait.aligned;" ::
-                   : "memory");
+  leave_cluster ();
+}
+
+/* The same under a mask. The pixels stay as they are; who writes a row's eight fetches them, its
+ * mask and its input, all of them in whole sectors. */
+template <int LINES>
+__device__ __forceinline__ void
+store_mixed (const SbJob &job, const uint2 *pixels, int x0, uint32_t rank, int y0, int n)
+{
+  enum
+  {
+    ROWS = 2, /* at a time */
+    BLOCKS = 8 / LINES
+  };
+  const SbCudaBlur &b = job.blur;
+  const bool simple = b.opaque && !b.linear;
+  const int first = n * (int)rank / BLOCKS, count = n * (int)(rank + 1) / BLOCKS - first;
+  const int half = threadIdx.x & 1, x = x0 + 4 * half, y = y0 + first;
+  const uint2 *from = pixels + first * LINES;
+
+  join_cluster ();
+  /* Pairs of the four columns that this thread joins. */
+  const uint32_t from0 = address_of_block (from, (uint32_t)half * (4 / LINES));
+  const uint32_t from1 = address_of_block (from + (LINES == 4 ? 2 : 0),
+                                           (uint32_t)half * (4 / LINES) + (LINES == 2 ? 1 : 0));
+#pragma unroll 1
+  for (int row = threadIdx.x >> 1; row < count; row += ROWS * (blockDim.x / 2))
+    {
+      uint2 mask[ROWS];
+      uint4 raw[ROWS], p[ROWS], q[ROWS];
+#pragma unroll
+      for (int u = 0; u < ROWS; u++)
+        {
+          const int i = min (row + u * (int)(blockDim.x / 2), count - 1);
+          mask[u] = __ldg ((const uint2 *)((const char *)b.mask + (size_t)(y + i) * b.mask_stride
+                                           + 2 * (size_t)x));
+          raw[u] = __ldg ((const uint4 *)((const char *)b.source.pixels
+                                          + (size_t)(y + i) * b.source.stride + 4 * (size_t)x));
+          p[u] = load_pair_of_block (from0 + 8 * LINES * (uint32_t)i);
+          q[u] = load_pair_of_block (from1 + 8 * LINES * (uint32_t)i);
+        }
+#pragma unroll
+      for (int u = 0; u < ROWS; u++)
+        {
+          const int i = row + u * (int)(blockDim.x / 2);
+          const uint2 c[4] = { make_uint2 (p[u].x, p[u].y), make_uint2 (p[u].z, p[u].w),
+                               make_uint2 (q[u].x, q[u].y), make_uint2 (q[u].z, q[u].w) };
+          const uint32_t in[4] = { raw[u].x, raw[u].y, raw[u].z, raw[u].w };
+          uint32_t v[4];
+#pragma unroll
+          for (int k = 0; k < 4; k++)
+            {
+              const uint32_t m = (k < 2 ? mask[u].x : mask[u].y) >> (k & 1 ? 16 : 0) & 65535;
+              v[k] = simple ? sb_pack_8 (sb_mix_opaque (sb_expand (in[k]), c[k], m)) | 0xff000000u
+                            : finish_one (b, c[k], m, make_uint2 (in[k], 0));
+            }
+          if (i < count)
+            *(uint4 *)((char *)b.target.pixels + (size_t)(y + i) * b.target.stride + 4 * (size_t)x)
+                = make_uint4 (v[0], v[1], v[2], v[3]);
+        }
+    }
+  leave_cluster ();
 }
 
 #endif
@@ -224,8 +308,12 @@ __launch_bounds__ (SB_COLUMN_THREADS, SB_COLUMN_BLOCKS)
       const int left = x0 - (int)rank * LINES;
       if (job.cluster > 1 && left >= job.blur.x && left + 8 <= job.blur.x + job.blur.width)
         {
-          store_joined<C, LINES> (job, pixels + (keep0 - start) * LINES, (uint32_t *)memory, left,
-                                  rank, keep0, keep1 - keep0);
+          const uint2 *kept = pixels + (keep0 - start) * LINES;
+          if (job.blur.mask != NULL)
+            store_mixed<LINES> (job, kept, left, rank, keep0, keep1 - keep0);
+          else
+            store_joined<C, LINES> (job, kept, (uint32_t *)memory, left, rank, keep0,
+                                    keep1 - keep0);
           return;
         }
     }
@@ -264,7 +352,9 @@ sb_cuda_columns (SbJob *job, const SbPlan *plan, int method, cudaStream_t stream
   const ColumnKernel kernel = columns[plan->lines / 2][job->blur.opaque ? 0 : 1][method];
 
   job->groups = (job->last - job->first + job->lines - 1) / job->lines;
-  job->cluster = job->bulk && job->to_target && job->blur.target.depth == 8 && job->lines >= 2
+  const SbCudaBlur &b = job->blur;
+  job->cluster = job->bulk && job->to_target && b.target.depth == 8 && job->lines >= 2
+                         && (b.mask == NULL || b.source.depth == 8)
                      ? 8 / job->lines
                      : 1;
   if (job->cluster == 1)

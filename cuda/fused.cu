@@ -4,11 +4,12 @@
 #include "blur.cuh"
 #include "pixel.cuh"
 
-/* One pass of rows and one of columns of plain bytes in one kernel: what the rows give never leaves
- * shared memory. A block goes down a strip of the picture, eight rows a phase. In a phase four
- * warps filter eight rows of bytes into a ring of 16-bit rows, five warps, a thread a column, slide
- * down the eight rows of the phase before, and one warp asks for rows by bulk copies, two phases
- * ahead, and makes up what lies beside the picture. A barrier ends the phase. */
+/* One pass of rows and one of columns of plain bytes in one kernel (or of columns alone: then the
+ * rows' window is one pixel): what the rows give never leaves shared memory. A block goes down a
+ * strip of the picture, eight rows a phase. In a phase four warps filter eight rows of bytes into a
+ * ring of 16-bit rows, five warps, a thread a column, slide down the eight rows of the phase
+ * before, and one warp asks for rows by bulk copies, two phases ahead, and makes up what lies
+ * beside the picture. A barrier ends the phase. */
 
 #define STRIP      144 /* columns */
 #define CHUNK      9   /* of a row, for a thread */
@@ -23,12 +24,12 @@
 struct SbFused
 {
   SbCudaBlur blur;
-  SbWindow window;
-  int reach;
-  int first;            /* column */
-  int begin, end, rows; /* rows [begin, end), `rows` of them a segment */
-  int pitch;            /* words of a row of bytes; an odd multiple of four, for the banks' sake */
-  int slots;            /* rows of the ring */
+  SbWindow window, across; /* of columns, of rows */
+  int reach, beside;       /* of columns, of rows */
+  int first;               /* column */
+  int begin, end, rows;    /* rows [begin, end), `rows` of them a segment */
+  int pitch; /* words of a row of bytes; an odd multiple of four, for the banks' sake */
+  int slots; /* rows of the ring */
 };
 
 #if SB_HAS_BULK
@@ -54,7 +55,7 @@ ask (const SbFused &f, const Strip &s, int batch)
   const SbCudaPicture &p = f.blur.source;
   const int lane = threadIdx.x & 31, buffer = batch % BUFFERS;
   const int from = max (s.start, 0);
-  const int to = min ((s.x0 + STRIP + f.reach + 3) & ~3, (p.width + 3) & ~3);
+  const int to = min ((s.x0 + STRIP + f.beside + 3) & ~3, (p.width + 3) & ~3);
   const uint32_t bytes = 4 * (uint32_t)(to - from);
   if (lane == 0)
     sb_bulk_expect (BATCH * bytes, s.loaded + buffer);
@@ -74,7 +75,7 @@ __device__ __forceinline__ void
 make_up (const SbFused &f, const Strip &s, int batch)
 {
   const int n = f.blur.source.width;
-  const int before = f.reach - s.x0, after = min (s.x0 + STRIP - n, 0) + f.reach;
+  const int before = f.beside - s.x0, after = min (s.x0 + STRIP - n, 0) + f.beside;
   if ((before <= 0 && after <= 0) || batch >= s.batches)
     return;
   const int buffer = batch % BUFFERS;
@@ -92,11 +93,11 @@ template <int METHOD>
 __device__ __forceinline__ void
 across (const SbFused &f, const Strip &s, uint2 *ring, int batch)
 {
-  const SbWindow &w = f.window;
+  const SbWindow &w = f.across;
   const int window = 2 * w.radius + 1, buffer = batch % BUFFERS;
   const int row = threadIdx.x % BATCH, chunk = threadIdx.x / BATCH;
   const uint32_t *p
-      = s.raw + (buffer * BATCH + row) * f.pitch + (s.x0 - f.reach - s.start) + chunk * CHUNK;
+      = s.raw + (buffer * BATCH + row) * f.pitch + (s.x0 - f.beside - s.start) + chunk * CHUNK;
   int slot = batch * BATCH % f.slots + row;
   slot -= slot >= f.slots ? f.slots : 0;
   uint2 *to = ring + slot * RING_PITCH + chunk * CHUNK;
@@ -145,16 +146,16 @@ template <int METHOD> struct Down
       left = p;
   }
 
-  __device__ __forceinline__ uint32_t
-  step (uint2 p, uint2 leave, const SbWindow &w)
+  /* The sample, divided by `inverse` where that is how. */
+  __device__ __forceinline__ void
+  slide (uint2 p, uint2 leave, const SbWindow &w, float inverse, uint32_t *q)
   {
-    uint32_t q[3];
 #pragma unroll
     for (int c = 0; c < 3; c++)
       if (METHOD == SB_METHOD_FLOAT)
         {
           sum[c] = sb_add_times (leave, c, -1, sb_add_times (p, c, 1, sum[c]));
-          q[c] = __float_as_uint (__fmul_rn (__uint_as_float (sum[c]), w.inverse_to_8));
+          q[c] = __float_as_uint (__fmul_rn (__uint_as_float (sum[c]), inverse));
         }
       else
         {
@@ -166,15 +167,32 @@ template <int METHOD> struct Down
           sum[c] = sb_add_times (left, c, -w.fraction, sum[c]);
         }
     left = leave;
+  }
+
+  __device__ __forceinline__ uint32_t
+  step (uint2 p, uint2 leave, const SbWindow &w)
+  {
+    uint32_t q[3];
+    slide (p, leave, w, w.inverse_to_8, q);
     if (METHOD == SB_METHOD_FLOAT)
       return __byte_perm (q[0], q[1], 0x7740) + (q[2] << 16 | 0xff000000u);
     return sb_to_8 (q[0]) | sb_to_8 (q[1]) << 8 | sb_to_8 (q[2]) << 16 | 0xff000000u;
+  }
+
+  /* Mixed with the input by the mask. */
+  __device__ __forceinline__ uint32_t
+  step_under (uint2 p, uint2 leave, const SbWindow &w, uint32_t mask, uint32_t raw)
+  {
+    uint32_t q[3];
+    slide (p, leave, w, w.inverse, q);
+    return sb_pack_8 (sb_mix_opaque (sb_expand (raw), sb_pack (q[0], q[1], q[2], 65535), mask))
+           | 0xff000000u;
   }
 };
 
 #endif
 
-template <int METHOD>
+template <int METHOD, bool MIXED>
 __global__ void
 __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFused f)
 {
@@ -188,7 +206,7 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
   s.loaded = loaded;
   s.x0 = f.first + (int)blockIdx.x * STRIP;
   s.y0 = f.begin + (int)blockIdx.y * f.rows;
-  s.start = (s.x0 - f.reach) & ~3;
+  s.start = (s.x0 - f.beside) & ~3;
   const int y1 = min (s.y0 + f.rows, f.end);
   s.total = y1 - s.y0 + 2 * f.reach;
   s.batches = (s.total + BATCH - 1) / BATCH;
@@ -202,6 +220,24 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
   const bool write = column < STRIP && x >= f.blur.x && x < f.blur.x + f.blur.width;
   const size_t stride = f.blur.target.stride;
   char *to = (char *)f.blur.target.pixels + (size_t)s.y0 * stride + 4 * (size_t)x;
+  /* The mask and the input of what is written. */
+  const int inner_x = min (max (x, f.blur.x), f.blur.x + f.blur.width - 1);
+  const uint16_t *mask = NULL;
+  const char *under = (const char *)f.blur.source.pixels + (size_t)s.y0 * f.blur.source.stride
+                      + 4 * (size_t)inner_x;
+  if (MIXED)
+    mask = (const uint16_t *)((const char *)f.blur.mask + (size_t)s.y0 * f.blur.mask_stride)
+           + inner_x;
+  auto take_mask = [&] {
+    const uint32_t m = __ldg (mask);
+    mask = (const uint16_t *)((const char *)mask + f.blur.mask_stride);
+    return m;
+  };
+  auto take_raw = [&] {
+    const uint32_t v = __ldg ((const uint32_t *)under);
+    under += f.blur.source.stride;
+    return v;
+  };
   /* The first rows fill the window, and nothing leaves it yet. */
   const int full = window + (METHOD == SB_METHOD_FRACTION ? 1 : 0);
   Down<METHOD> down = {};
@@ -235,6 +271,14 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
           const int i0 = (batch - 1) * BATCH;
           if (i0 >= full && i0 + BATCH <= s.total)
             {
+              uint32_t m[MIXED ? BATCH : 1], raw[MIXED ? BATCH : 1];
+              if (MIXED)
+#pragma unroll
+                for (int u = 0; u < BATCH; u++)
+                  {
+                    m[MIXED ? u : 0] = take_mask ();
+                    raw[MIXED ? u : 0] = take_raw ();
+                  }
 #pragma unroll
               for (int half = 0; half < BATCH; half += 4)
                 {
@@ -250,7 +294,9 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
 #pragma unroll
                   for (int u = 0; u < 4; u++)
                     {
-                      const uint32_t v = down.step (p[u], q[u], w);
+                      const int k = MIXED ? half + u : 0;
+                      const uint32_t v = MIXED ? down.step_under (p[u], q[u], w, m[k], raw[k])
+                                               : down.step (p[u], q[u], w);
                       if (write)
                         *(uint32_t *)to = v;
                       to += stride;
@@ -271,7 +317,14 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
                     down.enter (p, w, i);
                     continue;
                   }
-                const uint32_t v = down.step (p, q, w);
+                uint32_t v;
+                if (MIXED)
+                  {
+                    const uint32_t m = take_mask ();
+                    v = down.step_under (p, q, w, m, take_raw ());
+                  }
+                else
+                  v = down.step (p, q, w);
                 if (write)
                   *(uint32_t *)to = v;
                 to += stride;
@@ -282,10 +335,18 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
 #endif
 }
 
+/* Columns beside a strip that its rows read: fractions look at one more even in windows of one
+ * pixel. */
 static int
-pitch_of (int reach)
+beside_of (const SbCudaBlur *b)
 {
-  const int least = STRIP + 2 * reach + 6;
+  return (b->horizontal ? b->radius : 0) + (b->fraction != 0);
+}
+
+static int
+pitch_of (const SbCudaBlur *b)
+{
+  const int least = STRIP + 2 * beside_of (b) + 6;
   return (least + 3) / 8 * 8 + 4;
 }
 
@@ -294,7 +355,7 @@ bytes_of (const SbCudaBlur *b)
 {
   const int slots = 2 * b->radius + 1 + 2 * BATCH;
   return sizeof (uint2) * RING_PITCH * (size_t)slots
-         + sizeof (uint32_t) * BUFFERS * BATCH * (size_t)pitch_of (b->radius + (b->fraction != 0));
+         + sizeof (uint32_t) * BUFFERS * BATCH * (size_t)pitch_of (b);
 }
 
 static int
@@ -307,38 +368,41 @@ blocks_of (const SbCudaLimits *limits, const SbCudaBlur *b)
 int
 sb_cuda_fused_can (const SbCudaLimits *limits, const SbCudaBlur *b)
 {
-  const int reach = b->radius + (b->fraction != 0);
-  return limits->bulk && limits->march == SB_CUDA_AUTO && b->passes == 1 && b->horizontal
-         && b->vertical && sb_plain_source (b) && sb_plain_target (b)
-         && 2 * b->radius + 1 <= SB_MAX_FLOAT_WINDOW && b->source.width > reach
-         && blocks_of (limits, b) >= 2;
+  return limits->bulk && limits->march == SB_CUDA_AUTO && b->passes == 1 && b->vertical
+         && sb_plain_source (b) && b->target.depth == 8 && 2 * b->radius + 1 <= SB_MAX_FLOAT_WINDOW
+         && b->source.width > beside_of (b) && blocks_of (limits, b) >= 2;
 }
+
+/* By method, and whether there is a mask. */
+static void (*const kernels[2][2]) (const SbFused)
+    = { { fused_kernel<SB_METHOD_FLOAT, false>, fused_kernel<SB_METHOD_FLOAT, true> },
+        { fused_kernel<SB_METHOD_FRACTION, false>, fused_kernel<SB_METHOD_FRACTION, true> } };
 
 cudaError_t
 sb_cuda_fused_prepare (const SbCudaLimits *limits)
 {
-  cudaError_t status = cudaFuncSetAttribute ((const void *)fused_kernel<SB_METHOD_FLOAT>,
-                                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             (int)limits->shared_per_block - 256);
-  if (status == cudaSuccess)
-    status = cudaFuncSetAttribute ((const void *)fused_kernel<SB_METHOD_FRACTION>,
+  cudaError_t status = cudaSuccess;
+  for (int i = 0; i < 4 && status == cudaSuccess; i++)
+    status = cudaFuncSetAttribute ((const void *)kernels[i >> 1][i & 1],
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    (int)limits->shared_per_block - 256);
   return status;
 }
 
 cudaError_t
-sb_cuda_fused (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *window, int method,
-               cudaStream_t stream)
+sb_cuda_fused (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *window,
+               const SbWindow *across, int method, cudaStream_t stream)
 {
   SbFused f = {};
   f.blur = *b;
   f.window = *window;
+  f.across = *across;
   f.reach = b->radius + (b->fraction != 0);
   f.first = b->x / 8 * 8;
   f.begin = b->y;
   f.end = b->y + b->height;
-  f.pitch = pitch_of (f.reach);
+  f.beside = beside_of (b);
+  f.pitch = pitch_of (b);
   f.slots = 2 * b->radius + 1 + 2 * BATCH;
 
   /* As many segments as all multiprocessors hold at once, or a multiple: each has a run-up. */
@@ -358,9 +422,7 @@ sb_cuda_fused (const SbCudaLimits *limits, const SbCudaBlur *b, const SbWindow *
     }
   f.rows = (b->height + segments - 1) / segments;
   const dim3 grid ((unsigned)strips, (unsigned)((b->height + f.rows - 1) / f.rows));
-  if (method == SB_METHOD_FRACTION)
-    fused_kernel<SB_METHOD_FRACTION><<<grid, THREADS, bytes_of (b), stream>>> (f);
-  else
-    fused_kernel<SB_METHOD_FLOAT><<<grid, THREADS, bytes_of (b), stream>>> (f);
+  kernels[method == SB_METHOD_FRACTION][b->mask != NULL]<<<grid, THREADS, bytes_of (b), stream>>> (
+      f);
   return cudaGetLastError ();
 }

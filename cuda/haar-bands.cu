@@ -374,19 +374,11 @@ straight_pixel (uint2 p)
 __device__ __forceinline__ uint2
 mix_pixel (const Job &job, int x, int y, uint2 p)
 {
-  const uint32_t mask
-      = __ldg ((const uint16_t *)((const char *)job.mask + (size_t)y * job.mask_stride) + x);
+  const uint32_t mask = sb_load_mask (job.mask, job.mask_stride, x, y);
   if (mask == 65535)
     return p;
   const uint2 in = sb_load_straight (job.source, x, y);
-  if (mask == 0)
-    return in;
-  const uint64_t wi = (uint64_t)(in.y >> 16) * (65535u - mask), wo = (uint64_t)(p.y >> 16) * mask;
-  if (wi + wo == 0)
-    return make_uint2 (in.x, in.y & 65535);
-  return sb_pack (
-      sb_mix (in.x & 65535, p.x & 65535, wi, wo), sb_mix (in.x >> 16, p.x >> 16, wi, wo),
-      sb_mix (in.y & 65535, p.y & 65535, wi, wo), (uint32_t)((wi + wo + 32767u) / 65535u));
+  return mask == 0 ? in : sb_mix (in, p, mask);
 }
 
 /* Straight again, mixed by the mask, and written at the target's depth. */

@@ -438,24 +438,25 @@ sb_line_pass (const SbLine &line, const Pixel *pixels, const SbWindow &w, SbSum<
   else if (base < len)
     {
       /* Of the line, whole chunks and what lies beside them; then what lies around it. */
-      const int lo = max (base - w.radius, 0), hi = min (base + w.radius + 1, len);
-      const int a = (lo + C - 1) / C, b = hi / C;
+      auto add_range = [&] (int lo, int hi) {
+        const int a = (lo + C - 1) / C, b = hi / C;
 #pragma unroll 1
-      for (int i = lo; i < min (a * C, hi); i++)
-        add_one (sum, i);
+        for (int i = lo; i < min (a * C, hi); i++)
+          add_one (sum, i);
 #pragma unroll 1
-      for (int i = max (b * C, lo); i < hi && a <= b; i++)
-        add_one (sum, i);
-      if (a < b)
-        add_chunks (sum, a, b);
+        for (int i = max (b * C, lo); i < hi && a <= b; i++)
+          add_one (sum, i);
+        if (a < b)
+          add_chunks (sum, a, b);
+      };
+      add_range (max (base - w.radius, 0), min (base + w.radius + 1, len));
       if (w.mirror)
         {
-#pragma unroll 1
-          for (int i = base - w.radius; i < 0; i++)
-            add_one (sum, i);
-#pragma unroll 1
-          for (int i = len; i <= base + w.radius; i++)
-            add_one (sum, i);
+          /* Which is the line again. */
+          if (base < w.radius)
+            add_range (0, w.radius - base);
+          if (base + w.radius >= len)
+            add_range (2 * len - 1 - base - w.radius, len);
         }
       else
         {

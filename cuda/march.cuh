@@ -20,9 +20,10 @@
  * Needs a picture of more than 2R + 2 rows, so that edges never reach around twice. */
 
 /* Fewer where that makes room for one more warp, which pays but for four channels. */
-#define MARCH_AHEAD(n, channels, plain) ((channels) > 3 ? 12 : !(plain) ? 8 : (n) == 1 ? 19 : 16)
-#define MARCH_MAX_WARPS                 8
-#define MARCH_TABLE_BYTES               (8192 * sizeof (uint16_t))
+#define MARCH_AHEAD(n, channels, plain)                                                            \
+  ((plain) ? ((n) == 1 ? 19 : 16) : (n) == 1 || (channels) > 3 ? 12 : 8)
+#define MARCH_MAX_WARPS   8
+#define MARCH_TABLE_BYTES (8192 * sizeof (uint16_t))
 
 struct SbMarch
 {
@@ -30,22 +31,26 @@ struct SbMarch
   SbWindow window;
   const char *in; /* the work picture */
   char *out;      /* another work picture, or NULL: the target */
+  char *to;       /* the same: where rows of results go */
+  uint32_t to_stride;
   uint32_t stride;
   int height, first, last; /* columns [first, last) */
   int top, bottom;         /* rows that `in` has: others are asked for ahead, and not used */
   int begin, end, rows;    /* rows [begin, end), `rows` of them a segment */
   int bytes;               /* shared memory of a warp */
-  int fast;                /* results are bytes that finish_8 can make */
+  int fast;                /* results are bytes that finish_8 can make, and bytes under a mask */
+  int wide;                /* results are stored as they are */
 };
 
-/* Of one warp; stage: results leave by finish_rows. */
+/* Of one warp; stage: results leave by finish_rows; mixed: fast under a mask. */
 static inline size_t
-sb_march_bytes (int n, int channels, int radius, int ring, int plain, int stage)
+sb_march_bytes (int n, int channels, int radius, int ring, int plain, int stage, int mixed)
 {
   const size_t ahead = MARCH_AHEAD (n, channels, plain);
   const size_t window = 2 * (size_t)radius + 1;
   return 32 * sizeof (uint2)
-         * ((ring ? window + ahead : 2 * ahead) + (size_t)(n - 1) * window + (stage ? 4 : 0));
+         * ((ring ? window + ahead : 2 * ahead) + (size_t)(n - 1) * window + (stage ? 4 : 0)
+            + (mixed ? ahead : 0));
 }
 
 /* Rows that are not just rounded to bytes: `count` of them, from y on. */
@@ -73,15 +78,15 @@ ramps (uint32_t e)
 
 /* Bytes of a result without a mask, encoded by a table of steps that is the same for all colours
  * where the picture is linear. */
-template <int CHANNELS>
+template <int CHANNELS, bool LINEAR>
 static __device__ __forceinline__ uint32_t
-finish_8 (const SbMarch &m, const uint16_t *table, const uint32_t *q)
+finish_8 (const uint16_t *table, const uint32_t *q)
 {
   uint32_t c[3] = { q[0], q[1], q[2] }, a = 65535;
   if (CHANNELS > 3)
     {
       a = q[CHANNELS - 1];
-      if (!m.blur.linear)
+      if (!LINEAR)
         return sb_unpremultiply_bytes (c, a);
       /* What is opaque stays as it is. */
       if (__any_sync (SB_FULL_WARP, a != 65535))
@@ -90,9 +95,103 @@ finish_8 (const SbMarch &m, const uint16_t *table, const uint32_t *q)
   uint32_t v[3];
 #pragma unroll
   for (int i = 0; i < 3; i++)
-    v[i] = m.blur.linear ? (table[c[i] >> 3] + (c[i] & 7)) >> 3 : sb_to_8 (c[i]);
+    v[i] = LINEAR ? (table[c[i] >> 3] + (c[i] & 7)) >> 3 : sb_to_8 (c[i]);
   return v[0] | v[1] << 8 | v[2] << 16 | (CHANNELS > 3 ? sb_to_8 (a) : 255) << 24;
 }
+
+/* Bytes of what lies between a result and the input, raw. */
+template <int CHANNELS, bool LINEAR>
+static __device__ __forceinline__ uint32_t
+finish_mixed (const SbCudaBlur &b, const uint32_t *q, uint32_t mask, uint32_t raw)
+{
+  uint32_t c[3] = { q[0], q[1], q[2] };
+  const uint32_t a = CHANNELS > 3 ? q[CHANNELS - 1] : 65535;
+  if (CHANNELS > 3)
+    sb_unpremultiply (c, a);
+  if (LINEAR)
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+      c[i] = __ldg (b.tone.encode + 65536 * i + c[i]);
+  const uint2 p = sb_pack (c[0], c[1], c[2], a), in = sb_expand (raw);
+  if (CHANNELS == 3)
+    return sb_pack_8 (sb_mix_opaque (in, p, mask)) | 0xff000000u;
+  /* Where nothing is seen the mask would keep the input's colour. */
+  const uint2 between = sb_mix (in, p, mask);
+  return sb_pack_8 (mask == 65535 ? p : between);
+}
+
+/* A single row's, of any of these kinds. */
+static __device__ __noinline__ uint32_t
+finish_any (const SbCudaBlur &b, uint2 p, uint32_t mask, uint32_t raw)
+{
+  return sb_finish (b, p, mask, make_uint2 (raw, 0)).x;
+}
+
+/* What the next AHEAD rows of a column need where there is a mask, in shared memory: the input's
+ * bytes, and a word with the mask of two columns. Copied as far ahead as the rows themselves. */
+template <int AHEAD> struct Under
+{
+  uint32_t *slots;        /* [slot][input, mask][lane] */
+  const char *raw, *mask; /* of the row that is copied next */
+  uint32_t raw_stride, mask_stride;
+  int wanted, end, now;
+  bool high;
+
+  __device__ __forceinline__
+  Under (const SbCudaBlur &b, int x, int y, int end_, uint32_t *memory)
+      : slots (memory),
+        raw ((const char *)b.source.pixels + (size_t)y * b.source.stride + 4 * (size_t)x),
+        mask ((const char *)b.mask + (size_t)y * b.mask_stride + 4 * (size_t)(x >> 1)),
+        raw_stride ((uint32_t)b.source.stride), mask_stride ((uint32_t)b.mask_stride), wanted (y),
+        end (end_), now (0), high ((x & 1) != 0)
+  {
+  }
+
+  __device__ __forceinline__ void
+  copy (int slot)
+  {
+    if (wanted >= end)
+      return;
+    sb_copy_4 (slots + slot * 64, raw);
+    sb_copy_4 (slots + slot * 64 + 32, mask);
+    raw += raw_stride;
+    mask += mask_stride;
+    wanted++;
+  }
+
+  __device__ __forceinline__ void
+  start ()
+  {
+    for (int i = 0; i < AHEAD; i++)
+      copy (i);
+    sb_commit_copies ();
+    sb_wait_copies<0> ();
+  }
+
+  /* Of row u from the next one on. */
+  __device__ __forceinline__ uint32_t
+  get_raw (int u) const
+  {
+    return slots[(now + u) * 64];
+  }
+
+  __device__ __forceinline__ uint32_t
+  get_mask (int u) const
+  {
+    const uint32_t two = slots[(now + u) * 64 + 32];
+    return high ? two >> 16 : two & 65535;
+  }
+
+  /* On by `n` rows, in whose place others are asked for. */
+  __device__ __forceinline__ void
+  advance (int n)
+  {
+#pragma unroll
+    for (int u = 0; u < n; u++)
+      copy (now + u);
+    now = now + n == AHEAD ? 0 : now + n;
+  }
+};
 
 template <int N, int CHANNELS, int METHOD, bool RING, bool PLAIN> struct Marcher
 {
@@ -407,10 +506,15 @@ __launch_bounds__ (PLAIN ? 32 : 32 * MARCH_MAX_WARPS)
       __syncthreads ();
     }
   constexpr int ahead = MARCH_AHEAD (N, CHANNELS, PLAIN);
+  const bool direct = PLAIN || m.fast || m.wide;
+  const bool mixed = !PLAIN && m.fast && m.blur.mask != NULL;
   uint2 *stage = (uint2 *)memory + lane;
   /* Columns beyond the last work along on the last one. */
   Marcher<N, CHANNELS, METHOD, RING, PLAIN> marcher (m, m.in + 8 * (size_t)min (x, m.last - 1),
-                                                     stage + (PLAIN || m.fast ? 0 : 4 * 32));
+                                                     stage
+                                                         + (mixed    ? ahead * 32
+                                                            : direct ? 0
+                                                                     : 4 * 32));
   typedef typename Marcher<N, CHANNELS, METHOD, RING, PLAIN>::Sample Sample;
   const bool write
       = m.out != NULL ? x < m.last : x < m.last && x >= m.blur.x && x < m.blur.x + m.blur.width;
@@ -419,19 +523,38 @@ __launch_bounds__ (PLAIN ? 32 : 32 * MARCH_MAX_WARPS)
     return;
   marcher.template start<N - 1> (y0);
 
-  char *to = (char *)m.blur.target.pixels + (size_t)y0 * m.blur.target.stride + 4 * (size_t)x;
-  auto put_8 = [&] (const Sample &q) {
-    uint32_t v;
-    if (!PLAIN)
-      v = finish_8<CHANNELS> (m, table, q.c);
-    else if (METHOD == SB_METHOD_FLOAT)
-      v = __byte_perm (q.c[0], q.c[1], 0x7740) + (q.c[2] << 16 | 0xff000000u);
-    else
-      v = sb_pack_8 (marcher.pack (q)) | 0xff000000u;
+  char *to = m.to + (uint64_t)(uint32_t)y0 * m.to_stride + (m.wide ? 8 : 4) * (size_t)x;
+  Under<ahead> under (m.blur, min (x, m.last - 1), y0, y1, (uint32_t *)memory + lane);
+  auto store = [&] (uint32_t v) {
     if (write)
       *(uint32_t *)to = v;
-    to += m.blur.target.stride;
+    to += m.to_stride;
   };
+  auto store_wide = [&] (const Sample &q) {
+    uint2 p = marcher.pack (q);
+    if (CHANNELS == 3)
+      p.y |= 0xffff0000u;
+    if (write)
+      *(uint2 *)to = p;
+    to += m.to_stride;
+  };
+  /* Four rows at once: they wait for tables and quotients together. */
+  auto store_four = [&] (auto finish) {
+    uint32_t v[4];
+#pragma unroll
+    for (int u = 0; u < 4; u++)
+      v[u] = finish (u);
+#pragma unroll
+    for (int u = 0; u < 4; u++)
+      store (v[u]);
+  };
+  auto finish_plain = [&] (const Sample &q) {
+    return METHOD == SB_METHOD_FLOAT
+               ? __byte_perm (q.c[0], q.c[1], 0x7740) + (q.c[2] << 16 | 0xff000000u)
+               : sb_pack_8 (marcher.pack (q)) | 0xff000000u;
+  };
+  if (mixed)
+    under.start ();
   int y = y0;
 
   /* Four rows at a time, while all that enters any ring is of the picture. */
@@ -475,15 +598,53 @@ __launch_bounds__ (PLAIN ? 32 : 32 * MARCH_MAX_WARPS)
                 }
               made[u] = q;
             }
-            /* All four at once: they wait for tables and quotients together. */
+          if (PLAIN)
+            store_four ([&] (int u) { return finish_plain (made[u]); });
+          else if (m.wide)
+            {
 #pragma unroll
-          for (int u = 0; u < 4; u++)
-            if (PLAIN || m.fast)
-              put_8 (made[u]);
-            else
-              stage[u * 32] = marcher.pack (made[u]);
-          if (!PLAIN && !m.fast && write)
-            finish_rows (m, x, y, stage, 4);
+              for (int u = 0; u < 4; u++)
+                store_wide (made[u]);
+            }
+          else if (!m.fast)
+            {
+#pragma unroll
+              for (int u = 0; u < 4; u++)
+                stage[u * 32] = marcher.pack (made[u]);
+              if (write)
+                finish_rows (m, x, y, stage, 4);
+            }
+          else
+            {
+              uint32_t mask[4], raw[4];
+              bool all = true, none = false;
+              if (mixed)
+                {
+#pragma unroll
+                  for (int u = 0; u < 4; u++)
+                    {
+                      mask[u] = under.get_mask (u);
+                      raw[u] = under.get_raw (u);
+                    }
+                  all = __all_sync (SB_FULL_WARP, (mask[0] & mask[1] & mask[2] & mask[3]) == 65535);
+                  none = __all_sync (SB_FULL_WARP, (mask[0] | mask[1] | mask[2] | mask[3]) == 0);
+                  under.advance (4);
+                }
+              if (none)
+                store_four ([&] (int u) { return raw[u]; });
+              else if (!all && m.blur.linear)
+                store_four ([&] (int u) {
+                  return finish_mixed<CHANNELS, true> (m.blur, made[u].c, mask[u], raw[u]);
+                });
+              else if (!all)
+                store_four ([&] (int u) {
+                  return finish_mixed<CHANNELS, false> (m.blur, made[u].c, mask[u], raw[u]);
+                });
+              else if (m.blur.linear)
+                store_four ([&] (int u) { return finish_8<CHANNELS, true> (table, made[u].c); });
+              else
+                store_four ([&] (int u) { return finish_8<CHANNELS, false> (table, made[u].c); });
+            }
           marcher.copy_four (free);
         }
       if (y > y0)
@@ -495,8 +656,23 @@ __launch_bounds__ (PLAIN ? 32 : 32 * MARCH_MAX_WARPS)
   for (; y < y1; y++)
     {
       const Sample q = marcher.template step<N - 1> ();
-      if (PLAIN || m.fast)
-        put_8 (q);
+      if (PLAIN)
+        store (finish_plain (q));
+      else if (m.wide)
+        store_wide (q);
+      else if (m.fast)
+        {
+          uint32_t mask = 65535, raw = 0;
+          if (mixed)
+            {
+              sb_wait_copies<ahead - 1> ();
+              mask = under.get_mask (0);
+              raw = under.get_raw (0);
+              under.advance (1);
+              sb_commit_copies ();
+            }
+          store (finish_any (m.blur, marcher.pack (q), mask, raw));
+        }
       else if (write)
         {
           stage[0] = marcher.pack (q);

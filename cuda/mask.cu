@@ -14,7 +14,7 @@ row_value (const SbCudaMask &m, int x, int y)
 }
 
 __global__ void
-mask_kernel (const __grid_constant__ SbCudaMask m, uint16_t *out, int rows)
+mask_kernel (const __grid_constant__ SbCudaMask m, char *out, int rows)
 {
   const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (x >= m.width)
@@ -27,7 +27,7 @@ mask_kernel (const __grid_constant__ SbCudaMask m, uint16_t *out, int rows)
     sum += row_value (m, x, y);
   for (int y = first; y < last; y++)
     {
-      out[(size_t)y * m.width + x] = (uint16_t)((sum + f) / width);
+      ((uint16_t *)(out + (size_t)y * m.stride))[x] = (uint16_t)((sum + f) / width);
       sum += row_value (m, x, y + m.feather + 1) - row_value (m, x, y - m.feather);
     }
 }
@@ -42,6 +42,6 @@ sb_cuda_mask (const SbCudaMask *mask, uint16_t *out, cudaStream_t stream)
     rows = (mask->height + 65534) / 65535;
   const dim3 grid ((unsigned)(mask->width + 127) / 128,
                    (unsigned)((mask->height + rows - 1) / rows));
-  mask_kernel<<<grid, 128, 0, stream>>> (*mask, out, rows);
+  mask_kernel<<<grid, 128, 0, stream>>> (*mask, (char *)out, rows);
   return cudaGetLastError ();
 }

@@ -157,13 +157,6 @@ sb_encode_8 (const uint16_t *steps, uint32_t v)
   return (e & 255) + ((v & 7) >= (e >> 8) ? 1 : 0);
 }
 
-/* Of the channels ci, co under the mask m, as areas define it: A is ai (65535 - m) + ao m. */
-__device__ __forceinline__ uint32_t
-sb_mix (uint32_t ci, uint32_t co, uint64_t wi, uint64_t wo)
-{
-  return (uint32_t)((ci * wi + co * wo + ((wi + wo) >> 1)) / (wi + wo));
-}
-
 __device__ __forceinline__ uint32_t
 sb_pack_8 (uint2 p)
 {
@@ -171,24 +164,75 @@ sb_pack_8 (uint2 p)
          | sb_to_8 (p.y >> 16) << 24;
 }
 
-/* Unpremultiplies and encodes the result of the passes, mixes it with the input by the mask and
- * rounds it to the target's depth: 8 bits are in the first word. */
+/* A pixel as it lies in the picture, 4 bytes (in the first word) or 8; and as it is at 16 bits. */
 __device__ __forceinline__ uint2
-sb_finish (const SbCudaBlur &b, int x, int y, uint2 p)
+sb_load_raw (const SbCudaPicture &s, int x, int y)
 {
-  uint32_t mask = 65535;
-  if (b.mask != NULL)
-    {
-      mask = __ldg ((const uint16_t *)((const char *)b.mask + (size_t)y * b.mask_stride) + x);
-      if (mask == 0)
-        {
-          const uint2 in = sb_load_straight (b.source, x, y);
-          return b.target.depth == 16 ? in : make_uint2 (sb_pack_8 (in), 0);
-        }
-    }
+  if (s.depth == 16)
+    return __ldg ((const uint2 *)((const char *)s.pixels + (size_t)y * s.stride) + x);
+  return make_uint2 (sb_load_8 (s, x, y), 0);
+}
+
+__device__ __forceinline__ uint2
+sb_straight (const SbCudaPicture &s, uint2 raw)
+{
+  return s.depth == 16 ? raw : sb_expand (raw.x);
+}
+
+__device__ __forceinline__ uint32_t
+sb_load_mask (const uint16_t *mask, size_t stride, int x, int y)
+{
+  return __ldg ((const uint16_t *)((const char *)mask + (size_t)y * stride) + x);
+}
+
+/* Between opaque pixels by the mask: A (see below) is 65535 squared. */
+__device__ __forceinline__ uint2
+sb_mix_opaque (uint2 in, uint2 p, uint32_t mask)
+{
+  const uint32_t under = 65535u - mask;
+  return sb_pack (sb_divide_65535 ((in.x & 65535) * under + (p.x & 65535) * mask),
+                  sb_divide_65535 ((in.x >> 16) * under + (p.x >> 16) * mask),
+                  sb_divide_65535 ((in.y & 65535) * under + (p.y & 65535) * mask), 65535);
+}
+
+/* round ((ci wi + co wo) / A), A = wi + wo, inverse about 1 / A: the float is wrong by one at most,
+ * which the remainder tells. */
+__device__ __forceinline__ uint32_t
+sb_mix_channel (uint32_t ci, uint32_t co, uint32_t wi, uint32_t wo, float inverse)
+{
+  const uint32_t total = wi + wo;
+  const float about = (sb_float_of_16 (ci) * (float)wi + sb_float_of_16 (co) * (float)wo) * inverse;
+  const uint32_t q = __float_as_uint (__fadd_rn (about, 8388608.0f)) & 0x7fffffu;
+  const int64_t rest = (int64_t)((uint64_t)ci * wi + (uint64_t)co * wo + (total >> 1))
+                       - (int64_t)((uint64_t)q * total);
+  return q + (rest < 0 ? ~0u : rest >= (int64_t)total ? 1u : 0u);
+}
+
+/* Between what was there and an edit's result, both straight, as areas define it. A is
+ * ai (65535 - mask) + ao mask, at most 65535 squared. */
+__device__ __forceinline__ uint2
+sb_mix (uint2 in, uint2 p, uint32_t mask)
+{
+  const uint32_t wi = (in.y >> 16) * (65535u - mask), wo = (p.y >> 16) * mask, total = wi + wo;
+  const float inverse = __fdividef (1.0f, (float)total);
+  const uint2 q = sb_pack (sb_mix_channel (in.x & 65535, p.x & 65535, wi, wo, inverse),
+                           sb_mix_channel (in.x >> 16, p.x >> 16, wi, wo, inverse),
+                           sb_mix_channel (in.y & 65535, p.y & 65535, wi, wo, inverse),
+                           sb_divide_65535 (total));
+  return total == 0 ? make_uint2 (in.x, in.y & 65535) : q;
+}
+
+/* Unpremultiplies and encodes the result of the passes, mixes it with the input (as it lies in the
+ * source) by the mask and rounds it to the target's depth: 8 bits are in the first word. Where
+ * there is no mask it is 65535, and the input is not looked at. */
+__device__ __forceinline__ uint2
+sb_finish (const SbCudaBlur &b, uint2 p, uint32_t mask, uint2 raw)
+{
+  if (mask == 0 && b.source.depth == b.target.depth)
+    return raw;
 
   uint32_t c[3] = { p.x & 65535, p.x >> 16, p.y & 65535 };
-  uint32_t a = b.opaque ? 65535 : p.y >> 16;
+  const uint32_t a = b.opaque ? 65535 : p.y >> 16;
   if (!b.opaque)
     {
       if (!b.linear && b.target.depth == 8 && mask == 65535)
@@ -209,17 +253,12 @@ sb_finish (const SbCudaBlur &b, int x, int y, uint2 p)
       for (int i = 0; i < 3; i++)
         c[i] = __ldg (b.tone.encode + 65536 * i + c[i]);
     }
-  if (mask != 65535)
-    {
-      const uint2 in = sb_load_straight (b.source, x, y);
-      const uint32_t ci[3] = { in.x & 65535, in.x >> 16, in.y & 65535 };
-      const uint64_t wi = (uint64_t)(in.y >> 16) * (65535u - mask), wo = (uint64_t)a * mask;
-#pragma unroll
-      for (int i = 0; i < 3; i++)
-        c[i] = wi + wo == 0 ? ci[i] : sb_mix (ci[i], c[i], wi, wo);
-      a = (uint32_t)((wi + wo + 32767u) / 65535u);
-    }
-  const uint2 q = sb_pack (c[0], c[1], c[2], a);
+  uint2 q = sb_pack (c[0], c[1], c[2], a);
+  if (mask == 0)
+    q = sb_straight (b.source, raw);
+  else if (mask != 65535)
+    q = b.opaque ? sb_mix_opaque (sb_straight (b.source, raw), q, mask)
+                 : sb_mix (sb_straight (b.source, raw), q, mask);
   return b.target.depth == 16 ? q : make_uint2 (sb_pack_8 (q), 0);
 }
 
@@ -227,7 +266,9 @@ __device__ __forceinline__ void
 sb_store_result (const SbCudaBlur &b, int x, int y, uint2 p)
 {
   char *row = (char *)b.target.pixels + (size_t)y * b.target.stride;
-  const uint2 q = sb_finish (b, x, y, p);
+  const uint2 q = b.mask == NULL ? sb_finish (b, p, 65535, make_uint2 (0, 0))
+                                 : sb_finish (b, p, sb_load_mask (b.mask, b.mask_stride, x, y),
+                                              sb_load_raw (b.source, x, y));
   if (b.target.depth == 16)
     ((uint2 *)row)[x] = q;
   else

@@ -9,9 +9,10 @@
 #include <string.h>
 
 /* How `work` is shared out. It has room for one picture of 16 bits and a little. A blur of the
- * whole picture whose columns take one launch uses all of it. Where more is asked for, a mask (2
- * bytes a pixel, at the end) or a second picture between launches of the columns, the blur is done
- * in strips of columns, as wide as what is left has room for. */
+ * whole picture whose columns take one launch uses all of it. Where more is asked for, a second
+ * picture between launches of the columns, or, where pictures of 16 bits leave no memory for it
+ * elsewhere, a mask (2 bytes a pixel, at the end), the blur is done in strips of columns, as wide
+ * as what is left has room for. */
 
 /* The widest reads of the kernels, in pixels: strips begin at a multiple of it. */
 #define STRIP_UNIT 32
@@ -29,7 +30,7 @@ sb_cuda_reserve_work (SbBackend *self, SbCudaBuffer *work, guint width, guint he
 static gsize
 mask_bytes (SbBackend *self)
 {
-  return (2 * (gsize)self->picture.width * self->picture.height + 255) / 256 * 256;
+  return (sb_cuda_mask_stride (self->picture.width) * self->picture.height + 255) / 256 * 256;
 }
 
 /* The mask of an area, 16 bits a pixel of the whole picture, kept until the area changes or its
@@ -68,6 +69,7 @@ load_mask (SbBackend *self, const SbMask *mask, guint16 *at, GError **error)
     .feather = f,
     .spans = self->spans.data,
     .values = (const guint16 *)((const guint8 *)self->spans.data + span_bytes),
+    .stride = sb_cuda_mask_stride (self->picture.width),
   };
   if (!sb_cuda_upload (self, &to, (const guint8 *)spans, bytes, error)
       || !sb_cuda_check (self, sb_cuda_mask (&made, at, self->compute), "mask", error))
@@ -216,7 +218,8 @@ sb_cuda_edit (SbBackend *self, const SbEdit *edit, const SbCudaPicture *source,
       n_parts = sb_mask_split (&mask, rect, parts);
       guint16 *at = (guint16 *)((guint8 *)self->work.data + room - mask_bytes (self));
       /* Narrow pictures leave no room for strips beside it. */
-      if (needs & SB_CUDA_NEEDS_ALL_COLUMNS || self->picture.width < 256)
+      if (self->picture.depth == 8 || needs & SB_CUDA_NEEDS_ALL_COLUMNS
+          || self->picture.width < 256)
         {
           if (!sb_cuda_reserve (self, &self->mask, mask_bytes (self), error))
             return FALSE;
@@ -227,7 +230,7 @@ sb_cuda_edit (SbBackend *self, const SbEdit *edit, const SbCudaPicture *source,
       if (!load_mask (self, &mask, at, error))
         return FALSE;
       blur.mask = at;
-      blur.mask_stride = 2 * (gsize)self->picture.width;
+      blur.mask_stride = sb_cuda_mask_stride (self->picture.width);
     }
   else if (self->mask_at != self->mask.data)
     self->mask_at = NULL; /* its room is in use */

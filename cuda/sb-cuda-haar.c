@@ -450,7 +450,7 @@ sb_cuda_bands_edit (SbBackend *self, const SbEdit *edit, const SbCudaPicture *so
   bands.width = rect->width;
   bands.height = rect->height;
   bands.mask = mask;
-  bands.mask_stride = 2 * (gsize)self->picture.width;
+  bands.mask_stride = sb_cuda_mask_stride (self->picture.width);
   return sb_cuda_check (self, sb_cuda_bands (&bands, self->compute), "bands", error);
 }
 

@@ -36,8 +36,8 @@ enum
  * document with one edit needs, 20 or 32, and all of it is allocated by load. The base adds 8 with
  * the second edit; `steps` hold what lies between edits that are made in one go. Exports, and
  * pictures for the history, are made in the result that is not shown, in bands where it is too
- * small. What an area adds and what many passes add shares `work` (sb-cuda-blur.c). While subbands
- * are shown two transforms of 4 bytes a pixel each come on top.
+ * small. What many passes add shares `work` (sb-cuda-blur.c), and so does an area's mask, but with
+ * pictures of 8 bits, where it adds 2. While subbands are shown two transforms of 4 bytes a pixel each come on top.
  *
  * Threads: `lock` guards front, serials of shows and everything show_host and show_gl use; the rest
  * is the worker's alone. Renders go to `compute`, shows to `display`; a render that is about to
@@ -61,7 +61,7 @@ struct _SbBackend
   SbCudaBuffer original, base, results[2], steps[2], work, second;
   gboolean has_base;
 
-  SbCudaBuffer mask, spans; /* the mask lies in `work` unless all of that is needed */
+  SbCudaBuffer mask, spans; /* whether the mask lies here or in `work`: sb-cuda-blur.c */
   guint16 *mask_at;         /* where it is; NULL: there is none */
   SbArea mask_area;         /* what it holds */
 
@@ -101,6 +101,13 @@ static inline gsize
 sb_cuda_stride (guint width, guint depth)
 {
   return ((gsize)width * depth / 2 + 255) / 256 * 256;
+}
+
+/* A mask's. */
+static inline gsize
+sb_cuda_mask_stride (guint width)
+{
+  return (2 * (gsize)width + 15) / 16 * 16;
 }
 
 /* --- sb-cuda-memory.c ------------------------------------------------------------------------ */

@@ -182,16 +182,44 @@ sb_cuda_set_base (SbBackend *self, const SbPicture *base16, GError **error)
 
 /* --- Rendering ------------------------------------------------------------------------------- */
 
-/* A picture of 16 bits between two edits: the base's room, where there is none. */
-static gboolean
-get_step (SbBackend *self, guint i, SbCudaPicture *step, GError **error)
+/* A buffer for a picture of 16 bits while another holds what it is made of: one that there is,
+ * rather than one more. The base's is free where there is no base. */
+static SbCudaBuffer *
+get_spare (SbBackend *self, const void *source)
 {
-  SbCudaBuffer *buffer = self->has_base || i > 0 ? &self->steps[i] : &self->base;
+  SbCudaBuffer *const all[] = { &self->base, &self->steps[0], &self->steps[1] };
+  SbCudaBuffer *empty = NULL;
+
+  for (guint i = self->has_base ? 1 : 0; i < G_N_ELEMENTS (all); i++)
+    if (all[i]->data == NULL)
+      empty = empty != NULL ? empty : all[i];
+    else if (all[i]->data != source)
+      return all[i];
+  return empty;
+}
+
+/* A picture of 16 bits between two edits, made of `source`. */
+static gboolean
+get_step (SbBackend *self, const void *source, SbCudaPicture *step, GError **error)
+{
+  SbCudaBuffer *buffer = get_spare (self, source);
 
   if (!sb_cuda_reserve_picture (self, buffer, self->picture.width, self->picture.height, 16, error))
     return FALSE;
   *step = sb_cuda_picture (self, buffer, 16);
   return TRUE;
+}
+
+/* What only edits made in one go from a base on need is not kept, but between the frames of a
+ * slider. */
+static void
+drop_surplus (SbBackend *self)
+{
+  if (self->base.data == NULL || self->steps[0].data == NULL)
+    return;
+  if (self->picture.depth == 16)
+    sb_cuda_release (&self->steps[0]);
+  sb_cuda_release (&self->steps[1]);
 }
 
 gboolean
@@ -206,7 +234,7 @@ sb_cuda_run_steps (SbBackend *self, SbStart start, const SbEdit *edits, guint n_
     {
       SbCudaPicture to;
       if (g_cancellable_set_error_if_cancelled (cancellable, error)
-          || !get_step (self, i & 1, &to, error)
+          || !get_step (self, source->pixels, &to, error)
           || !sb_cuda_edit (self, &edits[i], source, &to, &whole, error))
         return FALSE;
       *source = to;
@@ -252,7 +280,7 @@ sb_cuda_make_base (SbBackend *self, SbStart start, const SbEdit *edits, guint n_
   const SbRect whole = { 0, 0, (int)width, (int)height };
   const gboolean wide = self->picture.depth == 16;
   SbCudaPicture source;
-  SbCudaBuffer *made = &self->steps[(n_edits + 1) & 1]; /* not where the last step is */
+  SbCudaBuffer *made;
   guint back;
 
   if (!sb_cuda_enter (self, error)
@@ -260,10 +288,7 @@ sb_cuda_make_base (SbBackend *self, SbStart start, const SbEdit *edits, guint n_
       || !take_back (self, &back, error))
     return FALSE;
   /* At 16 bits the result that is not shown has the same size. */
-  if (wide)
-    made = &self->results[back];
-  else if (!self->has_base && source.pixels != self->base.data)
-    made = &self->base;
+  made = wide ? &self->results[back] : get_spare (self, source.pixels);
   if (!sb_cuda_reserve_picture (self, made, width, height, 16, error)
       || (wide && !sb_cuda_reserve_picture (self, &self->base, width, height, 16, error)))
     return FALSE;
@@ -280,6 +305,7 @@ sb_cuda_make_base (SbBackend *self, SbStart start, const SbEdit *edits, guint n_
       g_mutex_unlock (&self->lock);
     }
   self->has_base = TRUE;
+  drop_surplus (self);
   return TRUE;
 }
 
@@ -353,6 +379,7 @@ sb_cuda_read (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits
           return FALSE;
         }
     }
+  drop_surplus (self);
   return TRUE;
 }
 
