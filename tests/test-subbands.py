@@ -297,6 +297,8 @@ def statistics():
             assert row["histogram"] == numpy.bincount(bins.ravel(), minlength=255).tolist()
         noise = numpy.median(numpy.abs(bands["cD1"])) / 0.6745
         assert math.isclose(report["noise"], noise, rel_tol=1e-12, abs_tol=1e-12)
+        unit = (257 if image[2] == 16 else 1) * (2 if channel == "lightness" else 1)
+        assert math.isclose(report["noise_levels"], noise / unit, rel_tol=1e-12, abs_tol=1e-12)
         if levels <= (4 if image[2] == 16 else 8) - (channel == "lightness"):
             assert report["reconstruction_error"] == 0
         assert report["reconstruction_error"] < 0.5
@@ -360,7 +362,7 @@ def table():
     lines = done("in.png", "--statistics", "--levels=2", "-e", "bands:gain1=0").splitlines()
     assert lines[0].startswith("in.png: 20 × 20 pixels, 8 bits, lightness, 2 levels"), lines
     assert [line.split()[0] for line in lines[2:9]] == ["cA2", "cH2", "cV2", "cD2", "cH1", "cV1", "cD1"]
-    assert lines[9].startswith("noise: 0.0000") and lines[10] == "reconstruction error: 0.000000"
+    assert lines[9] == "noise: 0.0000; in 8-bit levels 0.0000" and lines[10] == "reconstruction error: 0.000000"
     assert lines[11].startswith("coefficients kept: ") and lines[12].startswith("PSNR: "), lines
 
 

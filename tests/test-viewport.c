@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-number.h"
 #include "sb-subband-map.h"
 #include "sb-view-range.h"
 #include "sb-viewport.h"
@@ -352,6 +353,31 @@ test_steps (void)
     }
 }
 
+/* With a sign as wide as a plus, in every place of one. */
+static void
+test_numbers (void)
+{
+  static const struct
+  {
+    double value;
+    guint digits;
+    const char *text;
+  } cases[] = { { 0, 4, "0" },
+                { -0.0, 4, "0" },
+                { -0.5, 5, "−0.5" },
+                { 127.5, 4, "127.5" },
+                { 127.54, 4, "127.5" },
+                { -1e-7, 3, "−1e−07" },
+                { 12345678, 5, "1.2346e+07" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = sb_number_format (cases[i].value, cases[i].digits);
+
+      g_assert_cmpstr (text, ==, cases[i].text);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -365,5 +391,6 @@ main (int argc, char **argv)
   g_test_add_func ("/viewport/put", test_put);
   g_test_add_func ("/subband-map/places", test_map);
   g_test_add_func ("/subband-map/steps", test_steps);
+  g_test_add_func ("/number", test_numbers);
   return g_test_run ();
 }

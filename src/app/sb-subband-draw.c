@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-number.h"
 #include "sb-subband-view-private.h"
 
 #include <adwaita.h>
@@ -158,8 +159,8 @@ append_bar (SbSubbandView *self, GtkSnapshot *snapshot)
   const int widget_height = gtk_widget_get_height (GTK_WIDGET (self->canvas));
   GskColorStop stops[BAR_STOPS];
   /* Where a scale ends: a coefficient that counts so much is shown in the last colour. */
-  g_autofree char *text = g_strdup_printf ("%.4g", 255 / look.gain);
-  g_autofree char *low = g_strconcat ("−", text, NULL);
+  g_autofree char *text = sb_number_format (255 / look.gain, 4);
+  g_autofree char *low = sb_number_format (-255 / look.gain, 4);
   g_autofree char *high = g_strconcat ("+", text, NULL);
   const char *texts[] = { low, "0", high };
 
@@ -240,9 +241,11 @@ sb_subband_view_draw_mosaic (SbSubbandView *self, GtkSnapshot *snapshot)
   sb_subband_map_get_box (map, selected, &x, &y, &width, &height);
   if (place_box (self->canvas, x, y, width, height, &rect))
     {
-      if (MIN (rect.size.width, rect.size.height) < BORDER_SIDE * line)
-        graphene_rect_inset (&rect, -2 * line, -2 * line);
-      append_frame (snapshot, &rect, line, &accent);
+      /* Over the borders of its neighbours as well, or it would be lost among blue coefficients. */
+      const float out
+          = MIN (rect.size.width, rect.size.height) < BORDER_SIDE * line ? 2 * line : line;
+      graphene_rect_inset (&rect, -out, -out);
+      append_frame (snapshot, &rect, 2 * line, &accent);
     }
   for (guint i = 0; i < map->n_cells; i++)
     {

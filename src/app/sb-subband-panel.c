@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-number.h"
 #include "sb-subband-panel-private.h"
 
 #include <math.h>
@@ -63,8 +64,33 @@ sb_subband_panel_emit_changed (SbSubbandPanel *self)
 
 /* --- Figures ---------------------------------------------------------------------------------- */
 
+static const struct
+{
+  const char *title, *tip;
+} figures[SB_N_FIGURES] = {
+  [SB_FIGURE_SIZE] = { N_ ("Size"), NULL },
+  [SB_FIGURE_COUNT] = { N_ ("Coefficients"), NULL },
+  [SB_FIGURE_ENERGY] = { N_ ("Energy"), N_ ("Share of the energy of all bands") },
+  [SB_FIGURE_NEAR_ZERO] = { N_ ("Near zero"), N_ ("Share of coefficients below 0.5") },
+  [SB_FIGURE_ENTROPY]
+  = { N_ ("Entropy"), N_ ("Information in each coefficient, rounded to whole numbers") },
+  [SB_FIGURE_DEVIATION] = { N_ ("Standard deviation"),
+                            N_ ("In the orthonormal scale and the units of the samples; lightness "
+                                "counts twice, as the sum of the largest and smallest of R G B") },
+  [SB_FIGURE_NOISE] = { N_ ("Noise σ of the result"),
+                        N_ ("Estimated from the finest diagonals, in levels of 8 bits") },
+  [SB_FIGURE_RECONSTRUCTION]
+  = { N_ ("Reconstruction error"),
+      N_ ("The largest difference of a sample after transforming it there and back") },
+  [SB_FIGURE_KEPT]
+  = { N_ ("Coefficients kept"), N_ ("Details that the edit leaves other than zero") },
+  [SB_FIGURE_PSNR] = { N_ ("PSNR against before"),
+                       N_ ("Of what the edit makes against what it is given; more is closer") },
+};
+
 static void
-add_figure (SbSubbandPanel *self, GtkGrid *grid, guint figure, const char *title, int row)
+add_figure (SbSubbandPanel *self, GtkGrid *grid, guint figure, const char *title, const char *tip,
+            int row)
 {
   GtkWidget *name = gtk_label_new (title);
   GtkWidget *value = gtk_label_new ("–");
@@ -73,6 +99,7 @@ add_figure (SbSubbandPanel *self, GtkGrid *grid, guint figure, const char *title
   gtk_label_set_ellipsize (GTK_LABEL (name), PANGO_ELLIPSIZE_END);
   gtk_widget_add_css_class (name, "dim-label");
   gtk_widget_set_hexpand (name, TRUE);
+  gtk_widget_set_tooltip_text (name, tip);
   gtk_label_set_xalign (GTK_LABEL (value), 1);
   gtk_label_set_selectable (GTK_LABEL (value), FALSE);
   gtk_accessible_update_relation (GTK_ACCESSIBLE (value), GTK_ACCESSIBLE_RELATION_LABELLED_BY, name,
@@ -96,6 +123,14 @@ format_percent (double part)
 
   /* Translators: a share. */
   return g_strdup_printf (percent != 0 && percent < 0.995 ? _ ("%.3f %%") : _ ("%.1f %%"), percent);
+}
+
+/* Of the noise everywhere: whatever the channel and the depth. */
+static char *
+format_levels (double levels)
+{
+  /* Translators: of the 255 levels that 8 bits have above black */
+  return g_strdup_printf (_ ("%.2f of 255"), levels);
 }
 
 static void
@@ -125,8 +160,7 @@ follow_measures (SbSubbandPanel *self)
   else
     {
       const SbHaarStatistics *s = &measures->statistics;
-      const double unit = (measures->depth == 16 ? 257 : 1)
-                          * (measures->choice.channel == SB_HAAR_LIGHTNESS ? 2 : 1);
+      const double unit = sb_haar_unit (measures->choice.channel, measures->depth);
       const gboolean cut = self->on && band.orientation != SB_HAAR_A;
 
       set_figure (self, SB_FIGURE_COUNT, g_strdup_printf ("%" G_GUINT64_FORMAT, s->count));
@@ -134,7 +168,7 @@ follow_measures (SbSubbandPanel *self)
       set_figure (self, SB_FIGURE_NEAR_ZERO, format_percent (s->near_zero));
       /* Translators: of information, for each coefficient */
       set_figure (self, SB_FIGURE_ENTROPY, g_strdup_printf (_ ("%.2f bit"), s->entropy));
-      set_figure (self, SB_FIGURE_DEVIATION, g_strdup_printf ("%.4g", s->deviation));
+      set_figure (self, SB_FIGURE_DEVIATION, sb_number_format (s->deviation, 4));
       sb_subband_plot_set (self->plot, s, cut ? self->edit.values[SB_BANDS_THRESHOLD] * unit : 0);
     }
   if (measures == NULL)
@@ -146,9 +180,9 @@ follow_measures (SbSubbandPanel *self)
       gtk_widget_set_sensitive (GTK_WIDGET (self->sigmas), FALSE);
       return;
     }
-  set_figure (self, SB_FIGURE_NOISE, g_strdup_printf ("%.4g", measures->summary.noise_levels));
+  set_figure (self, SB_FIGURE_NOISE, format_levels (measures->summary.noise_levels));
   set_figure (self, SB_FIGURE_RECONSTRUCTION,
-              g_strdup_printf ("%.3g", measures->summary.reconstruction_error));
+              sb_number_format (measures->summary.reconstruction_error, 3));
   set_figure (self, SB_FIGURE_KEPT,
               measures->has_edit ? format_percent (measures->edit.kept) : g_strdup ("–"));
   if (!measures->has_edit)
@@ -163,7 +197,9 @@ follow_measures (SbSubbandPanel *self)
   const gboolean noisy = measures->noise > 0;
   const double initial = noisy ? measures->suggested / measures->noise : 0;
   g_autofree char *title = g_strdup_printf (_ ("Suggested: %.2f σ"), initial);
-  g_autofree char *subtitle = g_strdup_printf (_ ("Noise σ %.2f in 8-bit levels"), measures->noise);
+  g_autofree char *noise = format_levels (measures->noise);
+  /* Translators: %s is "0.74 of 255" */
+  g_autofree char *subtitle = g_strdup_printf (_ ("Noise σ before: %s"), noise);
 
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->suggestion),
                                  noisy ? title : _ ("No noise"));
@@ -630,16 +666,15 @@ sb_subband_panel_init (SbSubbandPanel *self)
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->luma_row),
                                  g_dgettext (GETTEXT_PACKAGE, table[SB_BANDS_LUMA].label));
 
-  add_figure (self, self->figures, SB_FIGURE_SIZE, _ ("Size"), 0);
-  add_figure (self, self->figures, SB_FIGURE_COUNT, _ ("Coefficients"), 1);
-  add_figure (self, self->figures, SB_FIGURE_ENERGY, _ ("Energy"), 2);
-  add_figure (self, self->figures, SB_FIGURE_NEAR_ZERO, _ ("Near zero"), 3);
-  add_figure (self, self->figures, SB_FIGURE_ENTROPY, _ ("Entropy"), 4);
-  add_figure (self, self->figures, SB_FIGURE_DEVIATION, _ ("Standard deviation"), 5);
-  add_figure (self, self->figures, SB_FIGURE_NOISE, _ ("Noise σ of the picture"), 6);
-  add_figure (self, self->figures, SB_FIGURE_RECONSTRUCTION, _ ("Reconstruction error"), 7);
-  add_figure (self, self->effect, SB_FIGURE_KEPT, _ ("Coefficients kept"), 0);
-  add_figure (self, self->effect, SB_FIGURE_PSNR, _ ("PSNR against before"), 1);
+  for (guint i = 0; i < G_N_ELEMENTS (figures); i++)
+    {
+      const gboolean of_edit = i >= SB_FIGURE_KEPT;
+
+      add_figure (self, of_edit ? self->effect : self->figures, i,
+                  g_dgettext (GETTEXT_PACKAGE, figures[i].title),
+                  figures[i].tip != NULL ? g_dgettext (GETTEXT_PACKAGE, figures[i].tip) : NULL,
+                  (int)i);
+    }
   sb_subband_edit_add_actions (self);
   self->updating = FALSE;
 }

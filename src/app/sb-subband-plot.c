@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-number.h"
 #include "sb-subband-plot.h"
 
 #include <math.h>
@@ -87,8 +88,9 @@ sb_subband_plot_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_snapshot_append_color (snapshot, &faint,
                              &GRAPHENE_RECT_INIT (0, (float)floor_y, (float)width, 1));
 
-  g_autofree char *high = g_strdup_printf ("+%.4g", reach);
-  g_autofree char *low = g_strdup_printf ("−%.4g", reach);
+  g_autofree char *low = sb_number_format (-reach, 4);
+  g_autofree char *unsigned_high = sb_number_format (reach, 4);
+  g_autofree char *high = g_strconcat ("+", unsigned_high, NULL);
   GdkRGBA dim = ink;
   dim.alpha *= 0.75f;
   draw_text (self, snapshot, low, 0, 0, floor_y + 2, &dim);
@@ -139,8 +141,10 @@ sb_subband_plot_set (SbSubbandPlot *self, const SbHaarStatistics *statistics, do
   for (guint i = 0; i < SB_HAAR_BINS; i++)
     self->bins[i] = (float)(log1p ((double)statistics->histogram[i]) / log1p ((double)most));
 
+  g_autofree char *low = sb_number_format (-MIDDLE * self->bin_width, 4);
+  g_autofree char *high = sb_number_format (MIDDLE * self->bin_width, 4);
   g_autofree char *label = g_strdup_printf (
       /* Translators: of a plot, for people who do not see it; both numbers are its ends */
-      _ ("Histogram from %.4g to %.4g"), -MIDDLE * self->bin_width, MIDDLE * self->bin_width);
+      _ ("Histogram from %s to %s"), low, high);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
 }

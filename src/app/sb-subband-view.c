@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-number.h"
 #include "sb-subband-view-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -117,8 +118,13 @@ describe_pointed (SbSubbandView *self)
 
   if (sb_document_pick_coefficient (sb_subband_model_get_document (self->model), band, c.column,
                                     c.row, &value))
-    /* Translators: a coefficient in both of its scales */
-    values = g_strdup_printf (_ ("%.5g, orthonormal %.5g"), value, ldexp (value, (int)band.level));
+    {
+      g_autofree char *average = sb_number_format (value, 5);
+      g_autofree char *orthonormal = sb_number_format (ldexp (value, (int)band.level), 5);
+
+      /* Translators: a coefficient in both of its scales */
+      values = g_strdup_printf (_ ("%s, orthonormal %s"), average, orthonormal);
+    }
   return g_strdup_printf (
       /* Translators: of a coefficient: band, level, column and row, values, and the width, height,
        * column and row of the pixels that it stands for */

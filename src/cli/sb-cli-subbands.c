@@ -238,6 +238,7 @@ print_measures (const Task *task, const Measures *measures, GString *json)
                               task->width, task->height, task->depth,
                               sb_haar_channel_key (task->choice.channel), levels);
       append_double (json, "noise", measures->summary.noise);
+      append_double (json, "noise_levels", measures->summary.noise_levels);
       append_double (json, "reconstruction_error", measures->summary.reconstruction_error);
       if (measures->changed)
         {
@@ -267,8 +268,10 @@ print_measures (const Task *task, const Measures *measures, GString *json)
     }
 
   g_autofree char *noise = number (measures->summary.noise, 4);
+  g_autofree char *levels_of_noise = number (measures->summary.noise_levels, 4);
   g_autofree char *wrong = number (measures->summary.reconstruction_error, 6);
-  sb_cli_print (_ ("noise: %s\n"), noise);
+  /* Translators: σ of the noise in the units of the table and of thresholds */
+  sb_cli_print (_ ("noise: %s; in 8-bit levels %s\n"), noise, levels_of_noise);
   sb_cli_print (_ ("reconstruction error: %s\n"), wrong);
   if (measures->changed)
     {

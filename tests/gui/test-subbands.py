@@ -106,6 +106,11 @@ def look(program, canvas, x, levels, scale=0.5, gain=GAIN):
     return where, size
 
 
+def number(value):
+    """As people read it."""
+    return ("%.5g" % value).replace("-", "−")
+
+
 def on_screen(program, canvas, where, size, x, y):
     """A point of a mosaic at 100 % on the screen."""
     left, top, width, height = program.rectangle(canvas)
@@ -197,7 +202,7 @@ def a_band_is_selected_and_changed():
         point = on_screen(program, canvas, where["D", 1], size, 40, 50)
         move(point)
         value = transform(samples(source), 5)["D", 1][50, 40]
-        text = "cD1  level 1  (40, 50)  %.5g, orthonormal %.5g  area 2 × 2 at 80, 100" % (value / 2, value)
+        text = "cD1  level 1  (40, 50)  %s, orthonormal %s  area 2 × 2 at 80, 100" % (number(value / 2), number(value))
         program.widget("label", text)
         # And on the photo: a white line with a dark one around it, wide enough to be seen.
         left, top, width, height = program.rectangle(program.canvas)
@@ -209,7 +214,7 @@ def a_band_is_selected_and_changed():
         i, j = on_screen(program, canvas, where["H", 1], size, 40, 50)
         wait("the outline of the coefficient", lambda: screen((i - 4, j - 4, 9, 1)) == b"\xff" * 27)
         value = transform(samples(source), 5)["H", 1][50, 40]
-        text = "cH1  level 1  (40, 50)  %.5g, orthonormal %.5g  area 2 × 2 at 80, 100" % (value / 2, value)
+        text = "cH1  level 1  (40, 50)  %s, orthonormal %s  area 2 × 2 at 80, 100" % (number(value / 2), number(value))
         program.widget("label", re.compile(r"^x 81  y 101  #[0-9a-f]{6}   %s$" % re.escape(text)))
         park()
 
