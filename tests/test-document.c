@@ -283,7 +283,7 @@ test_load (Fixture *fixture, gconstpointer data)
   g_assert_false (sb_test_get_flag (document, "modified"));
   g_assert_false (sb_test_get_flag (document, "can-undo"));
   assert_text (document, "title", "picture.png");
-  assert_text (document, "subtitle", "203 x 151, sRGB, 8 bit");
+  assert_text (document, "subtitle", "203 × 151, sRGB, 8 bit");
   assert_text (document, "edits", "");
   assert_text (document, "error", "");
   g_assert_cmpuint (fixture->n_picture_changed, ==, 1);

@@ -96,7 +96,7 @@ refresh_title (SbDocument *self)
   if (self->image != NULL)
     subtitle = g_strdup_printf (
         /* Translators: of a picture: width x height, colour profile, bits a channel */
-        _ ("%u x %u, %s, %u bit"), sb_image_get_width (self->image),
+        _ ("%u × %u, %s, %u bit"), sb_image_get_width (self->image),
         sb_image_get_height (self->image), sb_image_get_profile_name (self->image),
         sb_image_get_depth (self->image));
   sb_document_set_text (self, SB_PROP_TITLE, title);

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
  * called on the main thread and returns at once: pixels are computed by the document's threads.
  *
  * Properties (all readable, notify on the main thread):
- *   "has-picture" b, "title" s (display name), "subtitle" s ("6000 x 4000, Display P3, 8 bit"),
+ *   "has-picture" b, "title" s (display name), "subtitle" s ("6000 × 4000, Display P3, 8 bit"),
  *   "modified" b, "can-undo" b, "can-redo" b, "undo-label" s, "redo-label" s, "can-apply" b,
  *   "edits" s (texts of all edits, applied ones first), "busy" b (a load, render or export is
  *   pending, so what is on screen is not yet the newest state at full quality), "error" s (the last
