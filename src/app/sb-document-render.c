@@ -77,13 +77,16 @@ open_engine (SbWork *work)
 {
   const SbDevice device = work->device;
   GError *error = NULL;
+  char *missing = NULL;
 
   g_mutex_unlock (&work->mutex);
   SbEngineBox *box = open_box (device, &error);
   if (box == NULL && device.kind != SB_DEVICE_CPU)
     {
-      sb_work_post (work, deliver_warning,
+      /* A toast: the banner is cleared by the picture that is being opened. */
+      sb_work_post (work, deliver_message,
                     g_strdup_printf (_ ("%s. Continuing on the CPU."), error->message));
+      missing = g_strdup (error->message);
       g_clear_error (&error);
       box = open_box ((SbDevice){ SB_DEVICE_CPU, 0, device.threads }, &error);
     }
@@ -91,6 +94,11 @@ open_engine (SbWork *work)
 
   work->open = FALSE;
   work->box = box;
+  if (missing != NULL)
+    {
+      g_free (work->left);
+      work->left = missing;
+    }
   g_clear_error (&work->open_error);
   work->open_error = error; /* for the load that comes */
   sb_work_update (work);
