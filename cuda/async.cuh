@@ -24,7 +24,7 @@ __device__ __forceinline__ void
 sb_copy_8 (uint2 *to, const void *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(sb_shared_address (to)),
+  asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8;" ::"r"(sb_shared_address (to)),
                "l"(__cvta_generic_to_global (from))
                : "memory");
 #else
@@ -50,7 +50,7 @@ __device__ __forceinline__ void
 sb_copy_16 (void *to, const void *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sb_shared_address (to)),
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(sb_shared_address (to)),
                "l"(__cvta_generic_to_global (from))
                : "memory");
 #else
@@ -112,6 +112,15 @@ sb_bulk_load (void *to, const void *from, uint32_t bytes, uint64_t *barrier)
 {
   sb_bulk_expect (bytes, barrier);
   sb_bulk_ask (to, from, bytes, barrier);
+}
+
+/* One thread: `bytes`, a multiple of 16 at an address that is, into the L2 cache. */
+__device__ __forceinline__ void
+sb_bulk_prefetch (const void *from, uint32_t bytes)
+{
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global (from)),
+               "r"(bytes)
+               : "memory");
 }
 
 /* Every thread, after the barrier's initialisation is known to it. */

@@ -70,6 +70,18 @@ ask (const SbFused &f, const Strip &s, int batch)
     }
 }
 
+/* The loading warp: the mask of the results that a batch leads to. */
+__device__ __forceinline__ void
+ask_mask (const SbFused &f, const Strip &s, int batch)
+{
+  const int row = s.y0 - 2 * f.reach + BATCH * batch + (int)(threadIdx.x & 31);
+  if ((threadIdx.x & 31) >= BATCH || row < s.y0 || row >= f.end)
+    return;
+  const size_t from = 2 * (size_t)s.x0, room = f.blur.mask_stride - from;
+  sb_bulk_prefetch ((const char *)f.blur.mask + (size_t)row * f.blur.mask_stride + from,
+                    room < 2 * STRIP ? (uint32_t)room : 2 * STRIP);
+}
+
 /* The loading warp: what lies beside the picture, where the strip does. */
 __device__ __forceinline__ void
 make_up (const SbFused &f, const Strip &s, int batch)
@@ -264,6 +276,8 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
         {
           if (batch > 0)
             ask (f, s, batch - 1 + BUFFERS);
+          if (MIXED)
+            ask_mask (f, s, batch + 2);
           make_up (f, s, batch + 1);
         }
       else if (batch > 0 && column < STRIP)
@@ -271,14 +285,17 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
           const int i0 = (batch - 1) * BATCH;
           if (i0 >= full && i0 + BATCH <= s.total)
             {
-              uint32_t m[MIXED ? BATCH : 1], raw[MIXED ? BATCH : 1];
+              uint32_t m[MIXED ? BATCH : 1], raw[MIXED ? BATCH : 1], all = 65535;
               if (MIXED)
 #pragma unroll
                 for (int u = 0; u < BATCH; u++)
                   {
                     m[MIXED ? u : 0] = take_mask ();
                     raw[MIXED ? u : 0] = take_raw ();
+                    all &= m[MIXED ? u : 0];
                   }
+              /* Columns beside the strip are not here. */
+              const bool plain = !MIXED || __all_sync (__activemask (), all == 65535);
 #pragma unroll
               for (int half = 0; half < BATCH; half += 4)
                 {
@@ -295,8 +312,8 @@ __launch_bounds__ (THREADS, BLOCKS) fused_kernel (const __grid_constant__ SbFuse
                   for (int u = 0; u < 4; u++)
                     {
                       const int k = MIXED ? half + u : 0;
-                      const uint32_t v = MIXED ? down.step_under (p[u], q[u], w, m[k], raw[k])
-                                               : down.step (p[u], q[u], w);
+                      const uint32_t v = plain ? down.step (p[u], q[u], w)
+                                               : down.step_under (p[u], q[u], w, m[k], raw[k]);
                       if (write)
                         *(uint32_t *)to = v;
                       to += stride;

@@ -22,7 +22,8 @@ kernel_of (int n, const SbCudaBlur *b, int method, int ring, int plain)
   return ring ? sb_marches_1[fraction][kind] : sb_marches_1[2 + method][kind];
 }
 
-/* Warps of a multiprocessor, and how many of them a block has: those share a table. */
+/* Warps of a multiprocessor, and how many of them a block has: those share a table. Without one
+ * larger blocks fit one more warp at times, and were slower. */
 static int
 warps_of (const SbCudaLimits *limits, size_t bytes, size_t table, int *a_block)
 {

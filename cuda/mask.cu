@@ -16,8 +16,9 @@ row_value (const SbCudaMask &m, int x, int y)
 __global__ void
 mask_kernel (const __grid_constant__ SbCudaMask m, char *out, int rows)
 {
-  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  if (x >= m.width)
+  /* What lies behind a row repeats its last: masks are read two at a time. */
+  const int place = (int)(blockIdx.x * blockDim.x + threadIdx.x), x = min (place, m.width - 1);
+  if (place >= (int)(m.stride / sizeof (uint16_t)))
     return;
   const int first = (int)blockIdx.y * rows, last = min (first + rows, m.height);
   const uint32_t f = (uint32_t)m.feather, width = 2 * f + 1;
@@ -27,7 +28,7 @@ mask_kernel (const __grid_constant__ SbCudaMask m, char *out, int rows)
     sum += row_value (m, x, y);
   for (int y = first; y < last; y++)
     {
-      ((uint16_t *)(out + (size_t)y * m.stride))[x] = (uint16_t)((sum + f) / width);
+      ((uint16_t *)(out + (size_t)y * m.stride))[place] = (uint16_t)((sum + f) / width);
       sum += row_value (m, x, y + m.feather + 1) - row_value (m, x, y - m.feather);
     }
 }
@@ -40,7 +41,7 @@ sb_cuda_mask (const SbCudaMask *mask, uint16_t *out, cudaStream_t stream)
   int rows = mask->feather > 32 ? 2 * mask->feather : 64;
   if (rows < (mask->height + 65534) / 65535)
     rows = (mask->height + 65534) / 65535;
-  const dim3 grid ((unsigned)(mask->width + 127) / 128,
+  const dim3 grid ((unsigned)(mask->stride / sizeof (uint16_t) + 127) / 128,
                    (unsigned)((mask->height + rows - 1) / rows));
   mask_kernel<<<grid, 128, 0, stream>>> (*mask, (char *)out, rows);
   return cudaGetLastError ();

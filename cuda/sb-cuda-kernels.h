@@ -43,8 +43,8 @@ extern "C"
    * says whether work2 may be NULL, and what of the two is used: of the columns only x / 8 * 8 up
    * to (x + width + 7) / 8 * 8, of the rows only those of the rect and as far beyond as all passes
    * reach. So a caller may hand over smaller buffers and pointers to where their pixel (0, 0) would
-   * be. mask: 16 bits a pixel of the whole picture in rows of a multiple of 16 bytes, or NULL; where it
-   * is 0 the source's bytes are written. */
+   * be. mask: 16 bits a pixel of the whole picture in rows of a multiple of 16 bytes, or NULL;
+   * where it is 0 the source's bytes are written. */
   typedef struct
   {
     SbCudaPicture source, target;

@@ -37,7 +37,8 @@ enum
  * the second edit; `steps` hold what lies between edits that are made in one go. Exports, and
  * pictures for the history, are made in the result that is not shown, in bands where it is too
  * small. What many passes add shares `work` (sb-cuda-blur.c), and so does an area's mask, but with
- * pictures of 8 bits, where it adds 2. While subbands are shown two transforms of 4 bytes a pixel each come on top.
+ * pictures of 8 bits, where it adds 2. While subbands are shown two transforms of 4 bytes a pixel
+ * each come on top.
  *
  * Threads: `lock` guards front, serials of shows and everything show_host and show_gl use; the rest
  * is the worker's alone. Renders go to `compute`, shows to `display`; a render that is about to
