@@ -207,8 +207,11 @@ measure (const Task *task, Measures *measures, GError **error)
     measures->changed = measures->changed
                         || (cli->edits->edits[i].kind == SB_EDIT_BANDS
                             && !sb_edit_is_identity (&cli->edits->edits[i]));
-  if (!sb_engine_render (task->engine, cli->edits, n_edits > 0 ? n_edits - 1 : 0, SB_QUALITY_EXACT,
-                         cli->cancellable, error)
+  /* What an edit of bands begins with is wanted once more, to compare with. */
+  const guint n_fixed
+      = n_edits > 0 && cli->edits->edits[n_edits - 1].kind == SB_EDIT_BANDS ? n_edits - 1 : 0;
+  if (!sb_engine_render (task->engine, cli->edits, n_fixed, SB_QUALITY_EXACT, cli->cancellable,
+                         error)
       || !sb_engine_set_subbands (task->engine, &task->choice, cli->cancellable, error)
       || !sb_engine_summarize_subbands (task->engine, &measures->summary, cli->cancellable, error)
       || (measures->changed

@@ -242,30 +242,51 @@ image_source (SbImage *image, gboolean opaque)
   };
 }
 
-/* In host memory, where the backend does not measure it: from the edit at `at` of the last EXACT
- * result, for which its own input and output are made once more where they are not at hand. */
+/* What the edit makes of `from`, at the depth of the document. */
+static SbImage *
+run_bands (SbEngine *engine, const SbSource *from, const SbEdit *edit, SbParallel *parallel,
+           GCancellable *cancellable, GError **error)
+{
+  g_autoptr (SbImage) image
+      = sb_image_new (from->width, from->height, engine->picture.depth, error);
+
+  if (image == NULL)
+    return NULL;
+  const SbTarget target = { .format = engine->picture.depth == 8 ? SB_PIXELS_8 : SB_PIXELS_16,
+                            .rect = { 0, 0, (int)from->width, (int)from->height },
+                            .pixels = sb_image_writable (image),
+                            .stride = sb_image_get_stride (image) };
+  return sb_cpu_bands (from, edit, &target, parallel, cancellable, error) ? g_steal_pointer (&image)
+                                                                          : NULL;
+}
+
+/* In host memory, where the backend does not measure it: of the edit at `at` of the last EXACT
+ * result, whose own input and output are made once more where they are not at hand. */
 static gboolean
 measure_on_host (SbEngine *engine, guint at, SbBandsMeasure *measure, GCancellable *cancellable,
                  GError **error)
 {
   const SbEditList *exact = engine->exact;
   g_autoptr (SbEditList) before = sb_edit_list_new (exact->edits, at);
-  g_autoptr (SbEditList) until = sb_edit_list_new (exact->edits, at + 1);
   g_autoptr (SbImage) input = at == 0 ? sb_image_ref (engine->original)
                                       : sb_engine_read (engine, before, 0, 16, cancellable, error);
-  g_autoptr (SbImage) result = NULL;
 
-  if (input != NULL)
-    result = at + 1 == exact->n_edits
-                 ? sb_engine_read_exact (engine, error)
-                 : sb_engine_read (engine, until, at, engine->picture.depth, cancellable, error);
-  if (result == NULL)
+  if (input == NULL)
     return FALSE;
   const SbSource from = image_source (input, engine->picture.opaque);
-  const SbSource to = image_source (result, engine->picture.opaque);
   SbParallel *parallel = sb_parallel_new (1);
-  const gboolean measured
-      = sb_cpu_bands_measure (&from, &to, &exact->edits[at], parallel, measure, cancellable, error);
+  g_autoptr (SbImage) result
+      = at + 1 == exact->n_edits
+            ? sb_engine_read_exact (engine, error)
+            : run_bands (engine, &from, &exact->edits[at], parallel, cancellable, error);
+  gboolean measured = FALSE;
+  if (result != NULL)
+    {
+      const SbSource to = image_source (result, engine->picture.opaque);
+
+      measured = sb_cpu_bands_measure (&from, &to, &exact->edits[at], parallel, measure,
+                                       cancellable, error);
+    }
   sb_parallel_free (parallel);
   return measured;
 }
