@@ -292,6 +292,49 @@ def bad_edits():
 
 
 @test
+def bytes_that_are_no_text():
+    write_png("in.png", noise(5, 4, 8, 9))
+    for arguments, words in (
+            ((b"-e", b"blur:radius=\xff"), ["radius=\ufffd", "0 to 2000", "feather, invert"]),
+            ((b"-e", b"caf\xe9"), ["caf\ufffd", "blur, bands"]),
+            ((b"--radius=\xff",), ["radius=\ufffd", "0 to 2000"]),
+            ((b"--depth=\xff",), ["--depth=\ufffd", "8 or 16"]),
+            ((b"--threads=\xff",), ["--threads=\ufffd"]),
+            ((b"--device=\xff",), ["\ufffd", "auto, cpu"])):
+        refused(2, "in.png", *arguments, "-o", "out.png", says=[*words, "--help"])
+    refused(2, "in.png", b"--statistics", b"--channel=\xff", says=["\ufffd", "luma"])
+    refused(2, b"--benchmark", b"--size=\xff", says=["--size=\ufffd"])
+    assert files() == ["in.png"]
+
+
+@test
+def results_never_share_a_file():
+    bands = ["%s1" % kind for kind in ("cA", "cH", "cV", "cD")]
+    for name in ("w.png", "w-cH1.png"):
+        write_png(name, noise(8, 6, 8, len(name)))
+    original = content("w-cH1.png")
+    # a band that would have an input's name, once with nothing written before it is seen
+    result = cli("w.png", "w-cH1.png", "--subbands=.", "--format=png16", "--levels=1", "--force")
+    assert result.status == 1 and "w-cH1.png: is the input itself" in result.err, result
+    assert content("w-cH1.png") == original
+    assert files() == sorted(["w.png", "w-cH1.png"] + ["w-cH1-%s.png" % b for b in bands])
+    for name in files():
+        if name.startswith("w-cH1-"):
+            os.unlink(name)
+    # two results with one name, however it is spelled
+    os.symlink(".", "here")
+    refused(1, "w.png", "--subbands=here", "--format=png16", "--levels=1", "-o", "w-cD1.png", "--force",
+            says=["another result"])
+    refused(1, "w.png", "--mosaic=./out.png", "-o", "out.png", "--force", says=["another result"])
+    refused(1, "w.png", "--mosaic=here/out.png", "-o", "out.png", says=["another result"])
+    refused(1, "w.png", "w-cH1.png", "--mosaic=./both", "-o", "both", says=["another result"])
+    assert files() == ["both", "here", "w-cH1.png", "w.png"] and files("both") == []
+    # and nothing is refused that does not clash
+    done("w.png", "--mosaic=both/w.png", "-o", "out.png", "--subbands=both", "--format=png16", "--levels=1")
+    assert files("both") == sorted(["w.png"] + ["w-%s.png" % b for b in bands])
+
+
+@test
 def bad_inputs():
     os.mkdir("folder.png")
     os.mkfifo("fifo.png")
@@ -499,6 +542,10 @@ def streams_that_end():
     with open("/dev/full", "wb") as full:
         for arguments in (["in.png", "-o", "-"], ["--list-edits"], ["--version"], ["--devices", "--json"]):
             refused(1, *arguments, stdout=full, says=["standard output"])
+        # told once, and nothing is computed for nobody
+        for arguments in (["--verify", "--device=cpu"], ["--benchmark", "--size=16x16"]):
+            result = refused(1, *arguments, stdout=full, says=["standard output"])
+            assert result.err.count("\n") == 1, result
     for arguments in (["in.png", "-o", "-"], ["--list-edits"]):
         read, write = os.pipe()
         os.close(read)
@@ -543,6 +590,21 @@ def numbers_have_a_point():
     assert edits[0]["keys"][0]["quantum"] == 0.0625
     rows = json.loads(done("--benchmark", "--size=40x30", "--threads=1", "--json", env=env).out)
     assert all(isinstance(row["ms"], float) for row in rows)
+
+
+@test
+def every_locale_is_spoken_to():
+    write_png("b\u00e9\U0001f600.png", noise(6, 5, 8, 1))
+    plain = {"LC_ALL": "C"}
+    result = refused(1, "missing.png", "-o", "out.png", env=plain)
+    assert result.err == 'softbox-cli: missing.png: Could not open "missing.png": No such file or directory\n', result
+    text = done("--benchmark", "--size=16x12", "--threads=1", env=plain).out
+    assert text.startswith(b"16 x 12 pixels"), text
+    assert b"INPUT..." in done("--help", env=plain).out
+    for env in (plain, {"LC_ALL": "C.UTF-8"}):
+        out = done("b\u00e9\U0001f600.png", "--statistics", "--json", env=env).out
+        assert json.loads(out)[0]["file"] == "b\u00e9\U0001f600.png", out[:80]
+        assert out.isascii() == (env is plain)
 
 
 @test

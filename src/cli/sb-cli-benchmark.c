@@ -16,6 +16,7 @@ typedef struct
   const SbCli *cli;
   SbReferenceTone tone;
   guint n_rows, n_different;
+  gboolean unread; /* what is printed arrives nowhere any more */
 } Run;
 
 static SbImage *
@@ -121,7 +122,11 @@ on_row (const SbBenchmarkRow *row, gpointer user_data)
     }
   run->n_rows++;
   run->n_different += row->equal == SB_BENCHMARK_DIFFERENT ? 1 : 0;
-  fflush (stdout);
+  if (!run->unread && !sb_cli_flush ())
+    {
+      run->unread = TRUE;
+      g_cancellable_cancel (run->cli->cancellable);
+    }
 }
 
 int
@@ -148,6 +153,8 @@ sb_cli_benchmark (const SbCli *cli)
   if (cli->json)
     sb_cli_print ("\n]\n");
   sb_reference_tone_clear (&run.tone);
+  if (run.unread)
+    return SB_CLI_FAILED;
   if (!done)
     {
       sb_cli_error (NULL, "%s",

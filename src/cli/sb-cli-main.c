@@ -60,6 +60,7 @@ cli_clear (SbCli *cli)
 {
   g_clear_object (&cli->cancellable);
   g_clear_pointer (&cli->edits, sb_edit_list_unref);
+  g_clear_pointer (&cli->places, g_hash_table_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
@@ -118,6 +119,35 @@ usage_error (const char *name, const char *message)
   sb_cli_error (name, "%s", message);
   g_printerr ("%s\n", _ ("“softbox-cli --help” tells how to call it."));
   return SB_CLI_USAGE;
+}
+
+/* What stands there as UTF-8. Bytes that are no text in this locale are wrong wherever a number or
+ * a key is due; so they can be quoted. */
+static void
+make_text (char **word)
+{
+  if (*word == NULL)
+    return;
+
+  g_autofree char *bytes = *word;
+
+  *word = g_locale_to_utf8 (bytes, -1, NULL, NULL, NULL);
+  if (*word == NULL)
+    *word = g_utf8_make_valid (bytes, -1);
+}
+
+static void
+make_texts (Typed *typed)
+{
+  char **const words[]
+      = { &typed->radius,  &typed->passes, &typed->linear,     &typed->depth,  &typed->device,
+          &typed->threads, &typed->size,   &typed->seed,       &typed->levels, &typed->channel,
+          &typed->format,  &typed->page,   &typed->compression };
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    make_text (words[i]);
+  for (guint i = 0; typed->edits != NULL && typed->edits[i] != NULL; i++)
+    make_text (&typed->edits[i]);
 }
 
 static gboolean
@@ -480,31 +510,33 @@ run (const Typed *typed)
   cli.edits = parse_edits (typed);
   if (cli.edits == NULL)
     return SB_CLI_USAGE;
+  cli.places = sb_cli_places_new (cli.inputs);
   return wants_subbands (typed) ? sb_cli_subbands (&cli) : sb_cli_convert (&cli);
 }
 
 static GOptionContext *
 make_context (Typed *typed)
 {
+  /* FILENAME takes any bytes: GLib's own word on what is no text names neither option nor value. */
   const GOptionEntry entries[] = {
-    { "edit", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &typed->edits,
+    { "edit", 'e', 0, G_OPTION_ARG_FILENAME_ARRAY, &typed->edits,
       N_ ("Do this edit; may be given again for more, done in this order"), N_ ("EDIT") },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &typed->output,
       N_ ("Write here: a PNG file, - for standard output, a folder for several inputs"),
       N_ ("OUTPUT") },
-    { "radius", 0, 0, G_OPTION_ARG_STRING, &typed->radius,
+    { "radius", 0, 0, G_OPTION_ARG_FILENAME, &typed->radius,
       N_ ("Blur with this radius in pixels, 0 to 2000 (14)"), N_ ("R") },
-    { "passes", 0, 0, G_OPTION_ARG_STRING, &typed->passes, N_ ("Blur so many times, 1 to 10 (3)"),
+    { "passes", 0, 0, G_OPTION_ARG_FILENAME, &typed->passes, N_ ("Blur so many times, 1 to 10 (3)"),
       N_ ("N") },
-    { "linear", 0, 0, G_OPTION_ARG_STRING, &typed->linear, N_ ("Blur in linear light, 0 or 1 (1)"),
-      "0|1" },
-    { "depth", 0, 0, G_OPTION_ARG_STRING, &typed->depth,
+    { "linear", 0, 0, G_OPTION_ARG_FILENAME, &typed->linear,
+      N_ ("Blur in linear light, 0 or 1 (1)"), "0|1" },
+    { "depth", 0, 0, G_OPTION_ARG_FILENAME, &typed->depth,
       N_ ("Write so many bits a channel; the input’s without it"), "8|16" },
-    { "page", 0, 0, G_OPTION_ARG_STRING, &typed->page, N_ ("Take this page of a TIFF file (1)"),
+    { "page", 0, 0, G_OPTION_ARG_FILENAME, &typed->page, N_ ("Take this page of a TIFF file (1)"),
       N_ ("N") },
     { "dither", 0, 0, G_OPTION_ARG_NONE, &typed->dither,
       N_ ("Where 8 bits are written, mix two values rather than round"), NULL },
-    { "compression", 0, 0, G_OPTION_ARG_STRING, &typed->compression,
+    { "compression", 0, 0, G_OPTION_ARG_FILENAME, &typed->compression,
       N_ ("Pack so hard, 0 to 9 (4)"), N_ ("LEVEL") },
     { "interlace", 0, 0, G_OPTION_ARG_NONE, &typed->interlace,
       N_ ("Write what can be shown before all of it has come; larger files"), NULL },
@@ -513,9 +545,9 @@ make_context (Typed *typed)
     { "strip-metadata", 0, 0, G_OPTION_ARG_NONE, &typed->strip_metadata,
       N_ ("Keep nothing but pixels and colors"), NULL },
     { "force", 0, 0, G_OPTION_ARG_NONE, &typed->force, N_ ("Replace files that exist"), NULL },
-    { "device", 0, 0, G_OPTION_ARG_STRING, &typed->device, N_ ("Compute there (auto)"),
+    { "device", 0, 0, G_OPTION_ARG_FILENAME, &typed->device, N_ ("Compute there (auto)"),
       "auto|cpu|cuda[:N]" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &typed->threads,
+    { "threads", 0, 0, G_OPTION_ARG_FILENAME, &typed->threads,
       N_ ("Use so many threads (one a core)"), N_ ("N") },
     { "subbands", 0, 0, G_OPTION_ARG_FILENAME, &typed->subbands,
       N_ ("Write the result’s Haar subbands into this folder"), N_ ("FOLDER") },
@@ -523,23 +555,23 @@ make_context (Typed *typed)
       N_ ("Write all subbands as one PNG; a folder for several inputs"), N_ ("FILE") },
     { "statistics", 0, 0, G_OPTION_ARG_NONE, &typed->statistics,
       N_ ("Print what the subbands measure"), NULL },
-    { "levels", 0, 0, G_OPTION_ARG_STRING, &typed->levels,
+    { "levels", 0, 0, G_OPTION_ARG_FILENAME, &typed->levels,
       N_ ("Transform so many levels, 1 to what the picture has (5)"), N_ ("N") },
-    { "channel", 0, 0, G_OPTION_ARG_STRING, &typed->channel,
+    { "channel", 0, 0, G_OPTION_ARG_FILENAME, &typed->channel,
       N_ ("Transform this channel (lightness)"), "lightness|luma|red|green|blue|alpha" },
-    { "format", 0, 0, G_OPTION_ARG_STRING, &typed->format,
+    { "format", 0, 0, G_OPTION_ARG_FILENAME, &typed->format,
       N_ ("Write subbands as float32 arrays of NumPy or grey PNG (npy)"), "npy|png16" },
     { "devices", 0, 0, G_OPTION_ARG_NONE, &typed->devices, N_ ("List the devices"), NULL },
     { "list-edits", 0, 0, G_OPTION_ARG_NONE, &typed->list_edits,
       N_ ("List the edits with their keys and ranges"), NULL },
     { "benchmark", 0, 0, G_OPTION_ARG_NONE, &typed->benchmark,
       N_ ("Measure the speed and print a table"), NULL },
-    { "size", 0, 0, G_OPTION_ARG_STRING, &typed->size,
+    { "size", 0, 0, G_OPTION_ARG_FILENAME, &typed->size,
       N_ ("Measure with a picture of this size (6000x4000)"), N_ ("WIDTHxHEIGHT") },
     { "verify", 0, 0, G_OPTION_ARG_NONE, &typed->verify,
       N_ ("Compare every device with the slow reference on random pictures"), NULL },
-    { "seed", 0, 0, G_OPTION_ARG_STRING, &typed->seed, N_ ("Verify with the pictures of this seed"),
-      N_ ("N") },
+    { "seed", 0, 0, G_OPTION_ARG_FILENAME, &typed->seed,
+      N_ ("Verify with the pictures of this seed"), N_ ("N") },
     { "json", 0, 0, G_OPTION_ARG_NONE, &typed->json, N_ ("Print a table as JSON"), NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &typed->version, N_ ("Print the version"), NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &typed->inputs, NULL,
@@ -587,12 +619,15 @@ main (int argc, char **argv)
   sb_locale_init ();
   /* What is printed is read by scripts too: a point in every locale. */
   setlocale (LC_NUMERIC, "C");
+  sb_cli_print_init ();
   g_set_prgname ("softbox-cli");
 
   g_autoptr (GOptionContext) context = make_context (&typed);
 
   if (!g_option_context_parse (context, &argc, &argv, &error))
     return usage_error (NULL, error->message);
+
+  make_texts (&typed);
 
   int status = run (&typed);
 

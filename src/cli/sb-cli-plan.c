@@ -23,20 +23,70 @@ file_identity (const char *name)
                           (guint64)status.st_ino);
 }
 
-static GHashTable *
-input_identities (char *const *inputs)
+/* --- Claims ---------------------------------------------------------------------------------- */
+
+enum
 {
-  GHashTable *identities = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  PLACE_OF_INPUT = 1,
+  PLACE_OF_RESULT,
+};
+
+GHashTable *
+sb_cli_places_new (char *const *inputs)
+{
+  g_return_val_if_fail (inputs != NULL, NULL);
+
+  GHashTable *places = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   for (guint i = 0; inputs[i] != NULL; i++)
     {
       char *identity = g_str_equal (inputs[i], "-") ? NULL : file_identity (inputs[i]);
 
       if (identity != NULL)
-        g_hash_table_add (identities, identity);
+        g_hash_table_insert (places, identity, GINT_TO_POINTER (PLACE_OF_INPUT));
     }
-  return identities;
+  return places;
 }
+
+/* A name in a folder, which says the same of a file that is yet to be written. */
+static char *
+place_in_folder (const char *name)
+{
+  g_autofree char *folder = g_path_get_dirname (name);
+  g_autofree char *base = g_path_get_basename (name);
+  g_autofree char *identity = file_identity (folder);
+
+  return g_strdup_printf ("%s/%s", identity != NULL ? identity : folder, base);
+}
+
+gboolean
+sb_cli_claim (GHashTable *places, const char *name)
+{
+  g_return_val_if_fail (places != NULL && name != NULL, FALSE);
+
+  char *keys[] = { place_in_folder (name), file_identity (name) };
+  gboolean free = TRUE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    {
+      const int taken
+          = keys[i] == NULL ? 0 : GPOINTER_TO_INT (g_hash_table_lookup (places, keys[i]));
+
+      if (free && taken == PLACE_OF_INPUT)
+        sb_cli_error (name, _ ("is the input itself, which is never overwritten"));
+      else if (free && taken == PLACE_OF_RESULT)
+        sb_cli_error (name, _ ("is where another result of this call goes; choose another name"));
+      free = free && taken == 0;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    if (free && keys[i] != NULL)
+      g_hash_table_insert (places, keys[i], GINT_TO_POINTER (PLACE_OF_RESULT));
+    else
+      g_free (keys[i]);
+  return free;
+}
+
+/* --- Names ----------------------------------------------------------------------------------- */
 
 /* Where the extension begins, at its dot; NULL where there is none. A dot in front hides a file. */
 static const char *
@@ -74,7 +124,7 @@ sb_cli_stem (const char *input)
 static char **
 plan_one (char *const *inputs, const char *output, GError **error)
 {
-  g_autoptr (GHashTable) identities = input_identities (inputs);
+  g_autoptr (GHashTable) identities = sb_cli_places_new (inputs);
   g_autofree char *identity = file_identity (output);
   struct stat status;
 
@@ -145,7 +195,7 @@ sb_cli_plan (char *const *inputs, const char *output, GError **error)
       return NULL;
     }
 
-  g_autoptr (GHashTable) identities = input_identities (inputs);
+  g_autoptr (GHashTable) identities = sb_cli_places_new (inputs);
   g_autoptr (GHashTable) taken = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) natural = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GPtrArray) plan = g_ptr_array_new_with_free_func (g_free);

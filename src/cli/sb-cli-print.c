@@ -15,6 +15,53 @@
 
 static gboolean progress_shown;
 static int print_errno;
+static gboolean print_told;
+
+/* --- The locale's characters ------------------------------------------------------------------ */
+
+/* GLib leaves a question mark wherever a quotation mark or a times sign is not to be had. */
+static char *
+to_local (const char *text)
+{
+  const char *charset;
+
+  if (g_get_charset (&charset) || g_str_is_ascii (text))
+    return g_strdup (text);
+
+  g_autofree char *nearest = g_strconcat (charset, "//TRANSLIT", NULL);
+  char *local = g_convert_with_fallback (text, -1, nearest, "UTF-8", "?", NULL, NULL, NULL);
+
+  return local != NULL ? local : g_strdup (text);
+}
+
+static void
+write_out (const char *text)
+{
+  g_autofree char *local = to_local (text);
+
+  errno = 0;
+  if (fputs (local, stdout) == EOF && print_errno == 0)
+    print_errno = errno != 0 ? errno : EIO;
+}
+
+static void
+write_error (const char *text)
+{
+  g_autofree char *local = to_local (text);
+
+  fputs (local, stderr);
+  fflush (stderr);
+}
+
+void
+sb_cli_print_init (void)
+{
+  /* --help among them. */
+  g_set_print_handler (write_out);
+  g_set_printerr_handler (write_error);
+}
+
+/* --- Messages -------------------------------------------------------------------------------- */
 
 static void tell (const char *name, const char *kind, const char *format, va_list arguments)
     G_GNUC_PRINTF (3, 0);
@@ -65,17 +112,12 @@ sb_cli_print (const char *format, ...)
 {
   va_list arguments;
   g_autofree char *text = NULL;
-  g_autofree char *local = NULL;
 
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
 
-  if (!g_get_charset (NULL))
-    local = g_locale_from_utf8 (text, -1, NULL, NULL, NULL);
-  errno = 0;
-  if (fputs (local != NULL ? local : text, stdout) == EOF && print_errno == 0)
-    print_errno = errno != 0 ? errno : EIO;
+  write_out (text);
 }
 
 gboolean
@@ -86,8 +128,9 @@ sb_cli_flush (void)
     print_errno = errno != 0 ? errno : EIO;
   if (print_errno == 0)
     return TRUE;
-
-  sb_cli_error (_ ("standard output"), "%s", g_strerror (print_errno));
+  if (!print_told)
+    sb_cli_error (_ ("standard output"), "%s", g_strerror (print_errno));
+  print_told = TRUE;
   return FALSE;
 }
 
@@ -95,16 +138,22 @@ void
 sb_cli_append_json (GString *json, const char *text)
 {
   g_autofree char *valid = g_utf8_make_valid (text, -1);
+  const gboolean any = g_get_charset (NULL); /* character can be written as it is */
 
   g_string_append_c (json, '"');
-  for (const char *p = valid; *p != '\0'; p++)
+  for (const char *p = valid; *p != '\0'; p = g_utf8_next_char (p))
     {
-      if (*p == '"' || *p == '\\')
-        g_string_append_printf (json, "\\%c", *p);
-      else if ((guchar)*p < 0x20)
-        g_string_append_printf (json, "\\u%04x", (guint)*p);
+      const gunichar c = g_utf8_get_char (p);
+
+      if (c == '"' || c == '\\')
+        g_string_append_printf (json, "\\%c", (char)c);
+      else if (c > 0xffff && !any)
+        g_string_append_printf (json, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+                                0xdc00 + (c & 0x3ff));
+      else if (c < 0x20 || (c > 0x7e && !any))
+        g_string_append_printf (json, "\\u%04x", c);
       else
-        g_string_append_c (json, *p);
+        g_string_append_unichar (json, c);
     }
   g_string_append_c (json, '"');
 }

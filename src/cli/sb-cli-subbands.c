@@ -72,7 +72,7 @@ write_bands (const Task *task, const SbHaar *haar)
     {
       g_autofree char *path = band_path (task, n);
 
-      if (!is_free (task->cli, path))
+      if (!is_free (task->cli, path) || !sb_cli_claim (task->cli->places, path))
         return FALSE;
     }
   for (guint n = 0; n < sb_haar_n_bands (levels); n++)
@@ -442,7 +442,12 @@ plan (const SbCli *cli, const char *place, char ***names)
   *names = sb_cli_plan (cli->inputs, place, &error);
   if (*names == NULL)
     return failed (place, error);
-  return cli->inputs[1] == NULL || make_folder (place);
+  if (cli->inputs[1] != NULL && !make_folder (place))
+    return FALSE;
+  for (guint i = 0; (*names)[i] != NULL; i++)
+    if (!g_str_equal ((*names)[i], "-") && !sb_cli_claim (cli->places, (*names)[i]))
+      return FALSE;
+  return TRUE;
 }
 
 int

@@ -240,8 +240,12 @@ sb_cli_verify (const SbCli *cli)
       else
         sb_cli_print (_ ("%s: %u of %u results differ\n"), _ (groups[i].label), failed,
                       groups[i].n_cases * subjects->len);
+      /* Nobody reads on. */
       if (!sb_cli_flush ())
-        break;
+        {
+          sb_reference_tone_clear (&tone);
+          return SB_CLI_FAILED;
+        }
     }
   sb_reference_tone_clear (&tone);
 

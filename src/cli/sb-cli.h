@@ -41,6 +41,7 @@ typedef struct
   SbHaarChannel channel;
   guint levels; /* 0: 5, or as many as there are */
   SbHaarFormat format;
+  GHashTable *places; /* see sb_cli_claim() */
   GCancellable *cancellable;
 } SbCli;
 
@@ -87,6 +88,11 @@ guint sb_cli_verify_haar (SbEngine *engine, const char *label, guint32 seed, gui
  * folder that is missing is not made yet. */
 char **sb_cli_plan (char *const *inputs, const char *output,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The files that nothing may be written to: the inputs, and whatever has been claimed since. */
+GHashTable *sb_cli_places_new (char *const *inputs) G_GNUC_WARN_UNUSED_RESULT;
+/* A file for one result, by what it is and not how it is called; its folder is there already.
+ * FALSE, with a message, where it is an input or another result's. */
+gboolean sb_cli_claim (GHashTable *places, const char *name);
 /* "photo" of "holiday/photo.jpg". */
 char *sb_cli_stem (const char *input) G_GNUC_WARN_UNUSED_RESULT;
 /* Whether the name is that of a PNG or has no extension; *extension receives what it has. */
@@ -94,6 +100,9 @@ gboolean sb_cli_is_png_name (const char *name, const char **extension);
 
 /* --- sb-cli-print.c -------------------------------------------------------------------------- */
 
+/* Before anything is printed: what the locale's characters cannot say is written as near as may be.
+ */
+void sb_cli_print_init (void);
 /* "softbox-cli: photo.jpg: the reason" on standard error; name as bytes, or NULL. */
 void sb_cli_error (const char *name, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void sb_cli_warning (const char *name, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -101,9 +110,9 @@ void sb_cli_warning (const char *name, const char *format, ...) G_GNUC_PRINTF (2
 void sb_cli_progress (const char *text);
 /* Text to standard output; what fails there is told by sb_cli_flush(). */
 void sb_cli_print (const char *format, ...) G_GNUC_PRINTF (1, 2);
-/* FALSE, with a message, where not all that was printed has arrived. */
+/* FALSE, with a message the first time, where not all that was printed has arrived. */
 gboolean sb_cli_flush (void);
-/* Appends "text" with quotes, escaped for JSON. */
+/* Appends "text" with quotes, escaped for JSON; all of it where the locale is not UTF-8. */
 void sb_cli_append_json (GString *json, const char *text);
 /* Appends a number with so many decimals, with a point in every locale. */
 void sb_cli_append_number (GString *text, double value, guint decimals);
