@@ -159,6 +159,69 @@ test_ramps (void)
         g_assert_cmpuint ((code * 8 + 8 - step + low) >> 3, ==, code + (low >= step ? 1 : 0));
 }
 
+static guint32
+divide_65535 (guint32 x)
+{
+  const guint32 t = x + 32768;
+  return (t + (t >> 16)) >> 16;
+}
+
+/* Between opaque pixels: a quotient by 65535, on both sides of every step. */
+static void
+test_divide (void)
+{
+  for (guint64 q = 0; q <= 65535; q++)
+    {
+      const guint64 first = q == 0 ? 0 : q * 65535 - 32767, last = MIN (q, 65534) * 65535 + 32767;
+      g_assert_cmpuint (divide_65535 ((guint32)first), ==, q);
+      g_assert_cmpuint (divide_65535 ((guint32)(q == 65535 ? q * q : last)), ==, q);
+    }
+}
+
+/* The kernels' way between two pixels of any alpha, with a reciprocal that is off by more than a
+ * device's. */
+static guint32
+mix (guint32 ci, guint32 co, guint32 wi, guint32 wo, gfloat inverse)
+{
+  const guint32 total = wi + wo;
+  const gfloat about = ((gfloat)ci * (gfloat)wi + (gfloat)co * (gfloat)wo) * inverse;
+  const guint32 q = bits_of (about + 8388608.0f) & 0x7fffff;
+  const gint64 rest
+      = (gint64)((guint64)ci * wi + (guint64)co * wo + total / 2) - (gint64)((guint64)q * total);
+  return q + (rest < 0 ? -1u : rest >= (gint64)total ? 1u : 0u);
+}
+
+static void
+test_mix (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  static const guint32 edges[] = { 0, 1, 2, 32767, 32768, 65534, 65535 };
+
+  for (guint i = 0; i < 3000000; i++)
+    {
+      guint32 v[5];
+      for (guint k = 0; k < G_N_ELEMENTS (v); k++)
+        {
+          const guint32 r = g_rand_int (rand);
+          v[k] = r & 0x70000 ? r & 65535 : edges[(r & 65535) % G_N_ELEMENTS (edges)];
+        }
+      const guint32 wi = v[1] * (65535 - v[4]), wo = v[3] * v[4], total = wi + wo;
+      if (total == 0)
+        continue;
+      guint16 alpha;
+      const guint16 expected = sb_blend (v[0], v[1], v[2], v[3], v[4], &alpha);
+      g_assert_cmpuint (alpha, ==, divide_65535 (total));
+      for (int off = -4; off <= 4; off++)
+        {
+          const gfloat inverse = float_of (bits_of (1.0f / (gfloat)total) + (guint32)off);
+          const guint32 got = mix (v[0], v[2], wi, wo, inverse);
+          if (got != expected)
+            g_error ("%u, %u and %u, %u by %u, reciprocal off by %d: %u", v[0], v[1], v[2], v[3],
+                     v[4], off, got);
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -168,5 +231,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cuda-arithmetic/premultiply", test_premultiply);
   g_test_add_func ("/cuda-arithmetic/unpremultiply", test_unpremultiply);
   g_test_add_func ("/cuda-arithmetic/ramps", test_ramps);
+  g_test_add_func ("/cuda-arithmetic/divide", test_divide);
+  g_test_add_func ("/cuda-arithmetic/mix", test_mix);
   return g_test_run ();
 }
