@@ -67,12 +67,32 @@ if wants verify; then
   LINES_SHOWN=4 run "verify" "$build/src/cli/softbox-cli" --verify --device=cuda
 fi
 
+# sanitize TOOL: over each of the tests, all at once: most of the time is the processor's
+sanitize () {
+  pids='' status=0
+  for test in ${SANITIZED:-$short}; do
+    SOFTBOX_MODULE_DIR=$faults "$sanitizer" --tool "$1" --error-exitcode 9 \
+      "$build/tests/test-device" -p "$test" >"$folder/$1-$(basename "$test")" 2>&1 &
+    pids="$pids $!"
+  done
+  for pid in $pids; do
+    wait "$pid" || status=$?
+  done
+  grep -c '^ok' "$folder/$1"-*
+  grep -h 'SUMMARY\|Uninit\|Invalid\|Race\| at .*+0x' "$folder/$1"-* | sort | uniq -c
+  return $status
+}
+
 if wants sanitize; then
+  short=''
+  for path in plain-march-auto plain-march-never plain-march-always bulk-march-auto \
+    bulk-march-never bulk-march-always show subbands; do
+    short="$short /device/short/$path"
+  done
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   if [ -x "$sanitizer" ]; then
     for tool in memcheck racecheck initcheck synccheck; do
-      run "$tool" env SOFTBOX_MODULE_DIR="$faults" "$sanitizer" --tool "$tool" --error-exitcode 9 \
-        "$build/tests/test-device" -p "${SANITIZED:-/device/short}"
+      run "$tool" sanitize "$tool"
     done
   else
     skip "sanitizers" "no compute-sanitizer"
