@@ -254,6 +254,118 @@ test_preview_bounds_bands (void)
     }
 }
 
+/* --- Subbands -------------------------------------------------------------------------------- */
+
+#define MOSAIC_WIDTH  306
+#define MOSAIC_HEIGHT 204
+
+static guint8 *
+shoot_mosaic (SbEngine *engine, double gain)
+{
+  const SbView view = {
+    .what = SB_SHOW_SUBBANDS,
+    .width = MOSAIC_WIDTH,
+    .height = MOSAIC_HEIGHT,
+    .zoom = 1.0 / 8,
+    .checker_size = 8,
+    .look = { SB_HAAR_PYRAMID, SB_HAAR_MAGNITUDE, gain, FALSE, TRUE },
+  };
+  guint8 *pixels = g_malloc (4 * MOSAIC_WIDTH * MOSAIC_HEIGHT);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (sb_engine_show_host (engine, &view, pixels, 4 * MOSAIC_WIDTH, &error));
+  g_assert_no_error (error);
+  return pixels;
+}
+
+/* The mean distance of two mosaics where the bands of the three finest levels are, and their means.
+ */
+static double
+compare_mosaics (const guint8 *a, const guint8 *b, double means[2])
+{
+  double sum = 0;
+  guint n = 0;
+
+  means[0] = means[1] = 0;
+  for (guint y = 0; y < MOSAIC_HEIGHT; y++)
+    for (guint x = 0; x < MOSAIC_WIDTH; x++)
+      if (x > MOSAIC_WIDTH / 8 || y > MOSAIC_HEIGHT / 8)
+        {
+          const gsize at = 4 * ((gsize)y * MOSAIC_WIDTH + x);
+          sum += ABS (a[at] - b[at]);
+          means[0] += a[at];
+          means[1] += b[at];
+          n++;
+        }
+  means[0] /= n;
+  means[1] /= n;
+  return sum / n;
+}
+
+/* What a PREVIEW has no bands of is estimated: much nearer to what will be there than what was
+ * there before, as bright on the whole, and never told as a value. */
+static void
+test_preview_estimates (void)
+{
+  static const struct
+  {
+    double radius, gain;
+    double nearer; /* than this part of the way */
+  } cases[] = { { 0, 1, 0.15 }, { 0.5, 1, 0.5 }, { 1, 1, 0.5 }, { 2, 4, 0.6 }, { 4, 4, 0.7 } };
+  const SbHaarChoice choices[] = { { SB_HAAR_LIGHTNESS, 5 }, { SB_HAAR_GREEN, 2 } };
+  g_autoptr (SbEngine) engine = sb_test_open_engine ();
+  g_autofree char *path = g_test_build_filename (G_TEST_DIST, "..", "data", "sample.jpg", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SbImage) image = sb_image_load (file, G_MAXUINT64, NULL, &error);
+
+  g_assert_no_error (error);
+  sb_test_load (engine, image);
+  for (guint n_fixed = 0; n_fixed < 2; n_fixed++)
+    for (guint k = 0; k < G_N_ELEMENTS (choices); k++)
+      {
+        g_assert_true (sb_engine_set_subbands (engine, &choices[k], NULL, &error));
+        for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+          {
+            /* n_fixed 1: the edits start from a base, which has 16 bits. */
+            SbEdit before[2] = { sb_test_make_blur (0.25, 1, FALSE) };
+            SbEdit after[2] = { sb_test_make_blur (0.25, 1, FALSE) };
+            double means[2];
+            float value;
+
+            before[n_fixed] = sb_test_make_blur (14, 3, FALSE);
+            after[n_fixed] = sb_test_make_blur (cases[i].radius, 3, FALSE);
+            sb_test_render (engine, after, n_fixed + 1, n_fixed, SB_QUALITY_EXACT);
+            g_assert_cmpuint (sb_engine_get_estimated (engine), ==, 0);
+            g_autofree guint8 *wanted = shoot_mosaic (engine, cases[i].gain);
+            sb_test_render (engine, before, n_fixed + 1, n_fixed, SB_QUALITY_EXACT);
+            g_autofree guint8 *old = shoot_mosaic (engine, cases[i].gain);
+            sb_test_render (engine, after, n_fixed + 1, n_fixed, (SbQuality){ FALSE, 3, NULL });
+            g_autofree guint8 *got = shoot_mosaic (engine, cases[i].gain);
+
+            const double far = compare_mosaics (wanted, old, means);
+            const double near = compare_mosaics (wanted, got, means);
+            g_test_message ("radius %g: %.2f of %.2f, %.1f for %.1f", cases[i].radius, near, far,
+                            means[1], means[0]);
+            g_assert_cmpfloat (near, <, cases[i].nearer * far);
+            g_assert_cmpfloat (means[1], >, 0.75 * means[0]);
+            g_assert_cmpfloat (means[1], <, 1.25 * means[0]);
+
+            const guint estimated = MIN (3, choices[k].levels);
+            g_assert_cmpuint (sb_engine_get_estimated (engine), ==, estimated);
+            for (guint level = 1; level <= choices[k].levels; level++)
+              g_assert_true (sb_engine_pick_coefficient (engine, (SbHaarBand){ level, SB_HAAR_H },
+                                                         2, 1, &value)
+                             == (level > estimated));
+            sb_test_render (engine, after, n_fixed + 1, n_fixed, SB_QUALITY_EXACT);
+            g_assert_cmpuint (sb_engine_get_estimated (engine), ==, 0);
+            g_autofree guint8 *rest = shoot_mosaic (engine, cases[i].gain);
+            g_assert_cmpmem (rest, 4 * MOSAIC_WIDTH * MOSAIC_HEIGHT, wanted,
+                             4 * MOSAIC_WIDTH * MOSAIC_HEIGHT);
+          }
+      }
+}
+
 /* Level 0 is the result itself. */
 static void
 test_preview_level_0 (void)
@@ -331,6 +443,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/preview/reduce", test_preview_reduce);
   g_test_add_func ("/preview/bounds-others", test_preview_bounds_others);
   g_test_add_func ("/preview/bounds-bands", test_preview_bounds_bands);
+  g_test_add_func ("/preview/estimates", test_preview_estimates);
   g_test_add_func ("/preview/level-0", test_preview_level_0);
   g_test_add_func ("/preview/region", test_preview_region);
   return g_test_run ();

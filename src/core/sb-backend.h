@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  *
  * A module is a shared library, softbox-cuda.so, with one exported symbol of type
  * SbBackendOpenFunc, named by SB_BACKEND_SYMBOL. */
-#define SB_BACKEND_ABI    4
+#define SB_BACKEND_ABI    5
 #define SB_BACKEND_SYMBOL "sb_backend_open"
 
 typedef struct _SbBackend SbBackend;
@@ -100,6 +100,8 @@ typedef struct
                                   GCancellable *cancellable, GError **error);
   gboolean (*pick_coefficient) (SbBackend *backend, SbHaarBand band, guint column, guint row,
                                 float *value);
+  /* Optional: see sb_engine_get_estimated(). */
+  guint (*get_estimated) (SbBackend *backend);
   gboolean (*read_subbands) (SbBackend *backend, SbStart start, const SbEdit *edits, guint n_edits,
                              const SbHaarChoice *choice, float *const *bands,
                              GCancellable *cancellable, GError **error);

@@ -149,6 +149,19 @@ reach (const SbEdit *edit, const SbRect *rect, guint width, guint height)
   return (SbRect){ x0, y0, x1 - x0, y1 - y0 };
 }
 
+guint
+sb_cpu_fold_reach (const SbEdit *edits, guint n_edits)
+{
+  guint sum = 0;
+
+  for (guint i = 0; i < n_edits; i++)
+    sum += edits[i].kind == SB_EDIT_BANDS
+               ? 1u << MIN ((guint)edits[i].values[SB_BANDS_LEVELS], 16)
+               : (guint)edits[i].values[SB_BLUR_PASSES]
+                     * ((guint)floor (edits[i].values[SB_BLUR_RADIUS]) + 1);
+  return sum;
+}
+
 /* Whether the edit works in linear light. */
 static gboolean
 is_linear (const SbEdit *edit)

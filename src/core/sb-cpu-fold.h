@@ -48,5 +48,7 @@ SbSource sb_cpu_picture_source (const SbPicture *picture);
 gboolean sb_cpu_fold_run (SbCpuFold *fold, const SbPicture *picture, const SbPyramid *encoded,
                           const SbEdit *edits, guint n_edits, guint level, const SbTarget *target,
                           GCancellable *cancellable, GError **error);
+/* How far away, in either direction, pixels have to do with each other at most. */
+guint sb_cpu_fold_reach (const SbEdit *edits, guint n_edits);
 
 G_END_DECLS

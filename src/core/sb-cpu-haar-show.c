@@ -30,6 +30,7 @@ typedef struct
   Span x, y;
   gboolean means, reduced;
   float factor;          /* of a detail, to u; of a mean, to 0 .. 255 */
+  float offset;          /* of a detail, away from zero */
   gsize most;            /* rows that a pixel touches */
   gsize columns;         /* coefficients of a row that are touched, from x.from[0] on */
   float *values;         /* 2 rows of columns for each thread */
@@ -97,7 +98,8 @@ shade_of (const Drawing *d, float value)
       return pixel_of ((const guint8[3]){ (guint8)grey, (guint8)grey, (guint8)grey });
     }
 
-  float u = CLAMP (value * d->factor, -1.0f, 1.0f);
+  const float to = value * d->factor;
+  float u = CLAMP (to + (value < 0 ? -d->offset : d->offset), -1.0f, 1.0f);
   if (d->view->look.logarithmic)
     {
       const float size = log2f (1 + 255 * fabsf (u)) / 8;
@@ -164,7 +166,8 @@ draw_band (gsize item, guint thread, gpointer data)
 }
 
 static gboolean
-drawing_init (Drawing *d, const SbHaarBands *set, const SbHaarCell *cell, guint threads)
+drawing_init (Drawing *d, const SbHaarBands *set, const SbHaarCell *cell, SbCpuHaarStand stand,
+              guint threads)
 {
   const SbView *view = d->view;
   double width = cell->columns * cell->scale, height = cell->rows * cell->scale;
@@ -177,13 +180,16 @@ drawing_init (Drawing *d, const SbHaarBands *set, const SbHaarCell *cell, guint 
       height = MIN (height, sb_haar_side (set->height, 1));
     }
   d->means = cell->band.orientation == SB_HAAR_A;
-  d->reduced = view->zoom * cell->scale < 1;
+  const double scale = ldexp (cell->scale, (int)stand.shift);
+  d->reduced = view->zoom * scale < 1;
   d->factor
       = (float)(d->means ? sample : sample * ldexp (view->look.gain / 255, (int)cell->band.level));
-  if (!span_init (&d->x, view->x, view->zoom, view->width, cell->x, cell->scale, width,
-                  cell->columns, d->reduced)
-      || !span_init (&d->y, view->y, view->zoom, view->height, cell->y, cell->scale, height,
-                     cell->rows, d->reduced))
+  d->offset = stand.offset * d->factor;
+  d->factor *= stand.scale;
+  if (!span_init (&d->x, view->x, view->zoom, view->width, cell->x, scale, width, d->plane->columns,
+                  d->reduced)
+      || !span_init (&d->y, view->y, view->zoom, view->height, cell->y, scale, height,
+                     d->plane->rows, d->reduced))
     return FALSE;
   if (d->x.start == d->x.end || d->y.start == d->y.end)
     return TRUE;
@@ -223,6 +229,13 @@ gboolean
 sb_cpu_haar_show (const SbView *view, const SbHaarBands *set, guint8 *rgba, gsize stride,
                   SbParallel *parallel, GError **error)
 {
+  return sb_cpu_haar_show_stands (view, set, NULL, rgba, stride, parallel, error);
+}
+
+gboolean
+sb_cpu_haar_show_stands (const SbView *view, const SbHaarBands *set, const SbCpuHaarStand *stands,
+                         guint8 *rgba, gsize stride, SbParallel *parallel, GError **error)
+{
   const guint n = sb_haar_n_bands (set->choice.levels);
   SbHaarCell cells[1 + 3 * SB_HAAR_MAX_LEVELS];
   g_autofree guint32 *shades = make_shades (&view->look);
@@ -243,7 +256,9 @@ sb_cpu_haar_show (const SbView *view, const SbHaarBands *set, guint8 *rgba, gsiz
                     .rgba = rgba,
                     .stride = stride };
 
-      done = drawing_init (&d, set, &cells[k], sb_parallel_get_n_threads (parallel));
+      done = drawing_init (&d, set, &cells[k],
+                           stands != NULL ? stands[k] : (SbCpuHaarStand){ 0, 1, 0 },
+                           sb_parallel_get_n_threads (parallel));
       if (done && d.x.start < d.x.end && d.y.start < d.y.end)
         sb_parallel_run (parallel, (gsize)(d.y.end - d.y.start + BAND_ROWS - 1) / BAND_ROWS,
                          draw_band, &d, NULL);

@@ -43,7 +43,19 @@ double sb_cpu_haar_error (const SbCpuHaar *haar, const SbSource *source, SbParal
 
 /* --- sb-cpu-haar-show.c ---------------------------------------------------------------------- */
 
-/* Draws a view of the mosaic. SB_ERROR_OUT_OF_MEMORY. Any thread. */
+/* How a plane stands in for a band of the mosaic: a value v of it for 2^shift x 2^shift
+ * coefficients, as v * scale, of a detail `offset` further away from zero. */
+typedef struct
+{
+  guint shift;
+  float scale, offset;
+} SbCpuHaarStand;
+
+/* Draws a view of the mosaic. stands: of each plane; NULL: all are the bands themselves.
+ * SB_ERROR_OUT_OF_MEMORY. Any thread. */
+gboolean sb_cpu_haar_show_stands (const SbView *view, const SbHaarBands *set,
+                                  const SbCpuHaarStand *stands, guint8 *rgba, gsize stride,
+                                  SbParallel *parallel, GError **error);
 gboolean sb_cpu_haar_show (const SbView *view, const SbHaarBands *set, guint8 *rgba, gsize stride,
                            SbParallel *parallel, GError **error);
 

@@ -23,10 +23,10 @@
 static const double box_from[] = { 1.15, 2.6 }, box_from_1[] = { 0.95, 1.46 };
 /* a pixel may be filtered from the level, */
 static const double filter_from[] = { 1.15, 1.5 }, filter_from_1[] = { 0.95, 0.85 };
-static const double filter_from_linear[] = { 1.75, 3.0 };
+static const double filter_from_linear[] = { 1.75, 3.0 }, filter_from_linear_1[] = { 1.4, 1.75 };
 /* and be encoded once, in linear light: where it is a pixel of what is shown, and where it is not.
  */
-static const double encode_from[] = { 0.88, 1.5 }, encode_from_1[] = { 0.66, 0.76 };
+static const double encode_from[] = { 0.72, 0.9 }, encode_from_1[] = { 0.66, 0.76 };
 static const double encode_from_finer[] = { 0.41, 0.53 };
 
 /* What one pass does to a wave of w radians a pixel. */
@@ -151,9 +151,9 @@ sb_preview_from (const SbEdit *first, guint level)
   const double s = spread (first);
   guint from = level - 1;
   while (from > 0
-         && ldexp (s, -(int)from) < (linear      ? filter_from_linear
-                                     : from == 1 ? filter_from_1
-                                                 : filter_from)[once])
+         && ldexp (s, -(int)from) < (linear
+                                         ? (from == 1 ? filter_from_linear_1 : filter_from_linear)
+                                         : (from == 1 ? filter_from_1 : filter_from))[once])
     from--;
   return from;
 }
@@ -170,10 +170,14 @@ first_level (const SbEdit *edit, guint level)
    * has averaged it with what is beside it. */
   if (level >= 3 && is_wide (edit, level))
     return 2;
-  if (edit->values[SB_BLUR_LINEAR] == 0
-      || ldexp (s, -(int)level) >= (level == 1 ? encode_from_1 : encode_from)[once])
+  if (edit->values[SB_BLUR_LINEAR] == 0)
     return level;
-  while (finer > 0 && (finer == level || ldexp (s, -(int)finer) < encode_from_finer[once]))
+  if (ldexp (s, -(int)level) < (level == 1 ? encode_from_1 : encode_from)[once])
+    do
+      finer--;
+    while (finer > 0 && ldexp (s, -(int)finer) < encode_from_finer[once]);
+  /* A box there costs less than a filter from the picture itself. */
+  if (finer >= 2 && is_wide (edit, finer - 1) && sb_preview_from (edit, finer) == 0)
     finer--;
   return finer;
 }

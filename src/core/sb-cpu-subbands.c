@@ -22,6 +22,7 @@ sb_cpu_subbands_trim (SbCpuSubbands *subbands)
 {
   g_clear_pointer (&subbands->spare, sb_cpu_haar_unref);
   g_clear_pointer (&subbands->spare_preview, sb_cpu_haar_unref);
+  sb_cpu_estimate_clear (&subbands->estimate);
 }
 
 void
@@ -30,6 +31,7 @@ sb_cpu_subbands_clear (SbCpuSubbands *subbands)
   sb_cpu_subbands_trim (subbands);
   sb_cpu_haar_unref (subbands->exact);
   sb_cpu_haar_unref (subbands->preview);
+  sb_cpu_haar_unref (subbands->pooled);
   g_mutex_clear (&subbands->lock);
 }
 
@@ -92,9 +94,11 @@ sb_cpu_subbands_set (SbCpuSubbands *subbands, const SbHaarChoice *choice, const 
         return FALSE;
     }
   g_mutex_lock (&subbands->lock);
-  SbCpuHaar *old[] = { subbands->exact, subbands->preview };
+  SbCpuHaar *old[] = { subbands->exact, subbands->preview, subbands->pooled };
   subbands->exact = haar;
   subbands->preview = NULL;
+  subbands->pooled = NULL;
+  subbands->n_estimated = 0;
   subbands->choice = choice != NULL ? *choice : (SbHaarChoice){ 0 };
   g_mutex_unlock (&subbands->lock);
   for (guint i = 0; i < G_N_ELEMENTS (old); i++)
@@ -134,7 +138,10 @@ sb_cpu_subbands_end_preview (SbCpuSubbands *subbands)
 {
   g_mutex_lock (&subbands->lock);
   SbCpuHaar *old = g_steal_pointer (&subbands->preview);
+  SbCpuHaar *pooled = g_steal_pointer (&subbands->pooled);
+  subbands->n_estimated = 0;
   g_mutex_unlock (&subbands->lock);
+  sb_cpu_haar_unref (pooled);
   if (old == NULL)
     return;
   sb_cpu_haar_unref (subbands->spare_preview);
@@ -207,19 +214,63 @@ surround (const SbCpuFrame *frame, const SbCpuFrame *exact, guint width, guint h
   return pixels;
 }
 
+/* Estimates of the bands that a PREVIEW of this level does not have. */
+static gboolean
+estimate (SbCpuSubbands *subbands, const SbCpuFrame *frame, const SbCpuStart *start,
+          const SbCpuHaar *preview, guint n_levels, SbCpuEstimateFit *fits,
+          GCancellable *cancellable, GError **error)
+{
+  const guint depth = start->picture.format == SB_PIXELS_8 ? 8 : 16;
+
+  if (!sb_cpu_estimate_is_of (&subbands->estimate, &subbands->choice, start))
+    {
+      /* Of a base the start has another depth, and the spare transform another form. */
+      SbCpuHaar *other = NULL;
+      SbCpuHaar **spare = depth == frame->depth ? &subbands->spare : &other;
+      SbCpuHaar *haar
+          = take_spare (spare, frame->width, frame->height, depth, &subbands->choice, error);
+      const gboolean done
+          = haar != NULL
+            && sb_cpu_haar_transform (haar, &start->picture, subbands->parallel, cancellable, error)
+            && sb_cpu_estimate_begin (&subbands->estimate, &subbands->choice, start, haar,
+                                      subbands->parallel, cancellable, error);
+      if (depth == frame->depth)
+        subbands->spare = haar;
+      else
+        sb_cpu_haar_unref (haar);
+      if (!done)
+        return FALSE;
+    }
+  return sb_cpu_estimate_fit (&subbands->estimate, start, preview, frame->level, n_levels, fits,
+                              subbands->parallel, cancellable, error);
+}
+
+void
+sb_cpu_subbands_forget (SbCpuSubbands *subbands, const guint8 *pixels)
+{
+  if (subbands->estimate.of == pixels)
+    sb_cpu_estimate_clear (&subbands->estimate);
+}
+
+/* Levels of the transform of a PREVIEW: at least one, for its means. */
+static guint
+preview_levels (const SbHaarChoice *choice, guint level)
+{
+  return choice->levels > level ? choice->levels - level : 1;
+}
+
 gboolean
 sb_cpu_subbands_preview (SbCpuSubbands *subbands, const SbCpuFrame *frame, const SbCpuFrame *exact,
-                         GCancellable *cancellable, GError **error)
+                         const SbCpuStart *start, GCancellable *cancellable, GError **error)
 {
   if (!sb_cpu_subbands_are_on (subbands))
     return TRUE;
-  if (subbands->choice.levels <= frame->level)
-    {
-      sb_cpu_subbands_end_preview (subbands);
-      return TRUE;
-    }
 
-  const SbHaarChoice choice = { subbands->choice.channel, subbands->choice.levels - frame->level };
+  const SbHaarChoice choice
+      = { subbands->choice.channel, preview_levels (&subbands->choice, frame->level) };
+  const guint n_estimated
+      = MIN (MIN (frame->level, subbands->choice.levels), SB_CPU_ESTIMATE_LEVELS);
+  SbCpuEstimateFit fits[SB_CPU_ESTIMATE_BANDS] = { { 0 } };
   SbSource source = {
     .format = frame->depth == 8 ? SB_PIXELS_8 : SB_PIXELS_16,
     .width = sb_haar_side (frame->width, frame->level),
@@ -253,16 +304,23 @@ sb_cpu_subbands_preview (SbCpuSubbands *subbands, const SbCpuFrame *frame, const
                                 &choice, error);
   if (haar == NULL)
     return FALSE;
-  if (!sb_cpu_haar_transform (haar, &source, subbands->parallel, cancellable, error))
+  if (!sb_cpu_haar_transform (haar, &source, subbands->parallel, cancellable, error)
+      || (n_estimated > 0
+          && !estimate (subbands, frame, start, haar, n_estimated, fits, cancellable, error)))
     {
       subbands->spare_preview = haar;
       return FALSE;
     }
   g_mutex_lock (&subbands->lock);
   SbCpuHaar *old = subbands->preview;
+  SbCpuHaar *old_pooled = subbands->pooled;
   subbands->preview = haar;
   subbands->level = frame->level;
+  subbands->pooled = n_estimated > 0 ? sb_cpu_haar_ref (subbands->estimate.pooled) : NULL;
+  subbands->n_estimated = n_estimated;
+  memcpy (subbands->fits, fits, sizeof fits);
   g_mutex_unlock (&subbands->lock);
+  sb_cpu_haar_unref (old_pooled);
   if (old != NULL)
     {
       sb_cpu_haar_unref (subbands->spare_preview);
@@ -273,33 +331,69 @@ sb_cpu_subbands_preview (SbCpuSubbands *subbands, const SbCpuFrame *frame, const
 
 /* --- What is shown --------------------------------------------------------------------------- */
 
-/* The bands as they are now, with references to what they are in. FALSE: there are none. */
-static gboolean
-get_bands (SbCpuSubbands *subbands, SbHaarBands *set, SbCpuHaar *held[2])
+/* What is seen now, with references to what it is in. */
+typedef struct
 {
+  SbHaarBands set;
+  SbCpuHaarStand stands[1 + 3 * SB_HAAR_MAX_LEVELS];
+  guint n_estimated;
+  SbCpuHaar *held[3];
+} Seen;
+
+/* FALSE: there are none. */
+static gboolean
+see (SbCpuSubbands *subbands, Seen *seen)
+{
+  SbCpuEstimateFit fits[SB_CPU_ESTIMATE_BANDS];
+
   g_mutex_lock (&subbands->lock);
+  const gboolean on = subbands->exact != NULL;
   const guint level = subbands->level;
-  held[0] = subbands->exact != NULL ? sb_cpu_haar_ref (subbands->exact) : NULL;
-  held[1] = subbands->preview != NULL ? sb_cpu_haar_ref (subbands->preview) : NULL;
+  seen->held[0] = on ? sb_cpu_haar_ref (subbands->exact) : NULL;
+  seen->held[1] = on && subbands->preview != NULL ? sb_cpu_haar_ref (subbands->preview) : NULL;
+  seen->held[2] = on && subbands->pooled != NULL ? sb_cpu_haar_ref (subbands->pooled) : NULL;
+  seen->n_estimated = subbands->n_estimated;
+  memcpy (fits, subbands->fits, sizeof fits);
   g_mutex_unlock (&subbands->lock);
-  if (held[0] == NULL)
+  if (!on)
+    return FALSE;
+
+  SbHaarBands *set = &seen->set;
+  const SbCpuHaar *preview = seen->held[1], *pooled = seen->held[2];
+  *set = seen->held[0]->set;
+  for (guint n = 0; n < sb_haar_n_bands (set->choice.levels); n++)
+    seen->stands[n] = (SbCpuHaarStand){ 0, 1, 0 };
+  /* Coarse bands come first in both; of one that has no coarse bands the means are to be had. */
+  if (preview != NULL && set->choice.levels > level)
+    for (guint n = 0; n < sb_haar_n_bands (preview->set.choice.levels); n++)
+      set->planes[n] = preview->set.planes[n];
+  else if (preview != NULL)
     {
-      sb_cpu_haar_unref (held[1]);
-      return FALSE;
+      set->planes[0] = preview->set.planes[0];
+      seen->stands[0].shift = level + 1 - set->choice.levels;
     }
-  *set = held[0]->set;
-  /* Coarse bands come first in both. */
-  if (held[1] != NULL && held[1]->set.choice.levels + level == set->choice.levels)
-    for (guint n = 0; n < sb_haar_n_bands (held[1]->set.choice.levels); n++)
-      set->planes[n] = held[1]->set.planes[n];
+  for (guint l = 1; pooled != NULL && l <= seen->n_estimated; l++)
+    for (guint k = 0; k < 3; k++)
+      {
+        const SbHaarBand band = { l, (SbHaarOrientation)(SB_HAAR_H + k) };
+        const guint n = sb_haar_band_index (set->choice.levels, band);
+
+        const SbCpuEstimateFit *fit = &fits[3 * (l - 1) + k];
+        const SbCpuHaar *from = fit->coarse ? preview : pooled;
+        const SbHaarBand pattern = { fit->coarse ? 1 : l, band.orientation };
+
+        set->planes[n] = from->set.planes[sb_haar_band_index (from->set.choice.levels, pattern)];
+        seen->stands[n] = (SbCpuHaarStand){ fit->coarse ? level + 1 - l : SB_CPU_ESTIMATE_SHIFT,
+                                            fit->scale, fit->offset };
+      }
   return TRUE;
 }
 
 static void
-release (SbCpuHaar *held[2])
+release (Seen *seen)
 {
-  sb_cpu_haar_unref (held[0]);
-  sb_cpu_haar_unref (held[1]);
+  for (guint i = 0; i < G_N_ELEMENTS (seen->held); i++)
+    sb_cpu_haar_unref (seen->held[i]);
 }
 
 static gboolean
@@ -313,36 +407,47 @@ gboolean
 sb_cpu_subbands_show (SbCpuSubbands *subbands, const SbView *view, guint8 *rgba, gsize stride,
                       SbParallel *parallel, GError **error)
 {
-  SbHaarBands set;
-  SbCpuHaar *held[2];
+  Seen seen;
 
-  if (!get_bands (subbands, &set, held))
+  if (!see (subbands, &seen))
     return off (error);
-  const gboolean done = sb_cpu_haar_show (view, &set, rgba, stride, parallel, error);
-  release (held);
+  const gboolean done
+      = sb_cpu_haar_show_stands (view, &seen.set, seen.stands, rgba, stride, parallel, error);
+  release (&seen);
   return done;
+}
+
+guint
+sb_cpu_subbands_estimated (SbCpuSubbands *subbands)
+{
+  g_mutex_lock (&subbands->lock);
+  const guint n = subbands->n_estimated;
+  g_mutex_unlock (&subbands->lock);
+  return n;
 }
 
 gboolean
 sb_cpu_subbands_pick (SbCpuSubbands *subbands, SbHaarBand band, guint column, guint row,
                       float *value)
 {
-  SbHaarBands set;
-  SbCpuHaar *held[2];
   gboolean inside = FALSE;
+  Seen seen;
 
-  if (!get_bands (subbands, &set, held))
+  if (!see (subbands, &seen))
     return FALSE;
-  if (band.level >= 1 && band.level <= set.choice.levels
-      && (band.orientation != SB_HAAR_A || band.level == set.choice.levels))
-    {
-      const SbHaarPlane *plane = &set.planes[sb_haar_band_index (set.choice.levels, band)];
 
-      inside = column < plane->columns && row < plane->rows;
+  const SbHaarBands *set = &seen.set;
+  if (band.level >= 1 && band.level <= set->choice.levels
+      && (band.orientation != SB_HAAR_A || band.level == set->choice.levels))
+    {
+      const guint n = sb_haar_band_index (set->choice.levels, band);
+      const SbHaarPlane *plane = &set->planes[n];
+
+      inside = seen.stands[n].shift == 0 && column < plane->columns && row < plane->rows;
       if (inside)
         *value = plane->values[row * plane->stride + column];
     }
-  release (held);
+  release (&seen);
   return inside;
 }
 

@@ -272,6 +272,7 @@ static gboolean
 cpu_set_base (SbBackend *self, const SbPicture *base16, GError **error)
 {
   sb_cpu_fold_forget (&self->fold, self->base.pixels);
+  sb_cpu_subbands_forget (&self->subbands, self->base.pixels);
   sb_cpu_buffer_clear (&self->own_base);
   self->base = base16 != NULL ? *base16 : (SbPicture){ 0 };
   return TRUE;
@@ -366,14 +367,29 @@ level_rect (const SbPicture *picture, guint level, const SbRect *region)
   return (SbRect){ (int)x0, (int)y0, (int)(x1 - x0), (int)(y1 - y0) };
 }
 
+/* A part of an EXACT result, for estimates. */
+typedef struct
+{
+  SbBackend *self;
+  SbStart start;
+  const SbEdit *edits;
+  guint n_edits;
+} Part;
+
+static gboolean
+render_part (gpointer data, const SbTarget *target, GCancellable *cancellable, GError **error)
+{
+  const Part *part = data;
+
+  return fold (part->self, part->start, part->edits, part->n_edits, 0, target, cancellable, error);
+}
+
 static gboolean
 render_preview (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edits,
                 SbQuality quality, GCancellable *cancellable, GError **error)
 {
-  if (start == SB_START_ORIGINAL && n_edits == 0)
+  if (start == SB_START_ORIGINAL && n_edits == 0 && !sb_cpu_subbands_are_on (&self->subbands))
     {
-      /* The original's own transform is not there: the last EXACT one stays. */
-      sb_cpu_subbands_end_preview (&self->subbands);
       swap (self, NULL, sb_cpu_frame_ref (self->original_frame));
       return TRUE;
     }
@@ -389,8 +405,15 @@ render_preview (SbBackend *self, SbStart start, const SbEdit *edits, guint n_edi
     .pixels = frame->pixels,
     .stride = (gsize)rect.width * (frame->depth / 2),
   };
+  Part part = { self, start, edits, n_edits };
+  const SbCpuStart from = {
+    .picture = sb_cpu_picture_source (start == SB_START_BASE ? &self->base : &self->original),
+    .render = render_part,
+    .data = &part,
+    .reach = sb_cpu_fold_reach (edits, n_edits),
+  };
   if (!fold (self, start, edits, n_edits, level, &target, cancellable, error)
-      || !sb_cpu_subbands_preview (&self->subbands, frame, self->exact, cancellable, error))
+      || !sb_cpu_subbands_preview (&self->subbands, frame, self->exact, &from, cancellable, error))
     {
       self->spare_preview = frame;
       return FALSE;
@@ -462,6 +485,12 @@ static gboolean
 cpu_pick_coefficient (SbBackend *self, SbHaarBand band, guint column, guint row, float *value)
 {
   return sb_cpu_subbands_pick (&self->subbands, band, column, row, value);
+}
+
+static guint
+cpu_get_estimated (SbBackend *self)
+{
+  return sb_cpu_subbands_estimated (&self->subbands);
 }
 
 static gboolean
@@ -614,6 +643,7 @@ const SbBackendClass sb_cpu_backend_class = {
   .measure_band = cpu_measure_band,
   .summarize_subbands = cpu_summarize_subbands,
   .pick_coefficient = cpu_pick_coefficient,
+  .get_estimated = cpu_get_estimated,
   .read_subbands = cpu_read_subbands,
   .measure_edit = cpu_measure_edit,
   .pick = cpu_pick,

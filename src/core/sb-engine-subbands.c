@@ -168,6 +168,13 @@ sb_engine_summarize_subbands (SbEngine *engine, SbHaarSummary *summary, GCancell
   return !g_cancellable_set_error_if_cancelled (cancellable, error);
 }
 
+guint
+sb_engine_get_estimated (SbEngine *engine)
+{
+  g_return_val_if_fail (engine != NULL, 0);
+  return engine->class->get_estimated != NULL ? engine->class->get_estimated (engine->backend) : 0;
+}
+
 gboolean
 sb_engine_pick_coefficient (SbEngine *engine, SbHaarBand band, guint column, guint row,
                             float *value)

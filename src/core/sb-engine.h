@@ -129,12 +129,16 @@ gboolean sb_engine_pick (SbEngine *engine, SbShowWhat what, int x, int y, guint1
 
 /* From now on, and with every render, the transform of the result is there to be shown as
  * SB_SHOW_SUBBANDS and measured; NULL ends that, and so does a load. On the CPU a PREVIEW of level
- * L renews the bands of levels above L; the finer ones stay those of the last EXACT result. Worker
- * thread; the serial changes. SB_ERROR_INVALID: more levels than the picture has. */
+ * L renews the bands of levels above L; the finer ones are estimated until the next EXACT render
+ * (sb-cpu-estimate.h). Worker thread; the serial changes. SB_ERROR_INVALID: more levels than the
+ * picture has. */
 gboolean sb_engine_set_subbands (SbEngine *engine, const SbHaarChoice *choice,
                                  GCancellable *cancellable, GError **error);
 /* What is set; levels 0: nothing. Any thread. */
 SbHaarChoice sb_engine_get_subbands (SbEngine *engine);
+/* The bands of levels 1 to this one are shown as estimates now, and no coefficient of theirs can be
+ * picked; 0: all are what they are. Any thread. */
+guint sb_engine_get_estimated (SbEngine *engine);
 /* Of the last EXACT result, full resolution, as set. Worker thread. */
 gboolean sb_engine_measure_band (SbEngine *engine, SbHaarBand band, SbHaarStatistics *statistics,
                                  GCancellable *cancellable, GError **error);
