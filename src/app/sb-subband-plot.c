@@ -91,7 +91,11 @@ sb_subband_plot_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   g_autofree char *low = sb_number_format (-reach, 4);
   g_autofree char *unsigned_high = sb_number_format (reach, 4);
   g_autofree char *high = g_strconcat ("+", unsigned_high, NULL);
-  GdkRGBA dim = ink;
+  /* The accent is too pale for small figures. */
+  GdkRGBA dim;
+  if (!gtk_style_context_lookup_color (gtk_widget_get_style_context (widget), "card_fg_color",
+                                       &dim))
+    dim = ink;
   dim.alpha *= 0.75f;
   draw_text (self, snapshot, low, 0, 0, floor_y + 2, &dim);
   draw_text (self, snapshot, "0", width / 2, 0.5, floor_y + 2, &dim);
