@@ -133,6 +133,8 @@ follow_device (SbStatusLine *self)
   gtk_widget_set_visible (GTK_WIDGET (self->time_label), self->slow || time != NULL);
   gtk_widget_set_visible (GTK_WIDGET (self->device_label),
                           !self->narrow || (!self->slow && time == NULL));
+  /* What the pointer points at takes all the room there is. */
+  gtk_widget_set_visible (GTK_WIDGET (self->device), !self->narrow || self->text == NULL);
   gtk_label_set_text (self->info_device, name);
   gtk_label_set_text (self->info_reason, reason == NULL ? "" : reason);
   gtk_widget_set_visible (GTK_WIDGET (self->info_reason), reason != NULL && *reason != '\0');
@@ -340,4 +342,6 @@ sb_status_line_set_text (SbStatusLine *self, const char *text)
   g_free (self->text);
   self->text = *text != '\0' ? g_strdup (text) : NULL;
   follow_point (self);
+  if (self->narrow)
+    follow_device (self);
 }
