@@ -250,6 +250,22 @@ test_load (Fixture *fixture, gconstpointer data)
   assert_text_has (fixture->document, "device-reason", "memory", FALSE);
 }
 
+/* A device that was asked for by its number and is not there: told once, and why it is the CPU. */
+static void
+test_missing (Fixture *fixture, gconstpointer data)
+{
+  plan ("open", 0, UNKNOWN);
+  g_autoptr (SbDocument) document = sb_document_new ((SbDevice){ SB_DEVICE_CUDA, 99, 2 });
+  g_signal_connect (document, "warning", G_CALLBACK (note_warning), fixture);
+  g_signal_connect (document, "message", G_CALLBACK (note_message), fixture);
+  load (document, fixture->file);
+  assert_on_device (document, FALSE);
+  assert_text_has (document, "device-reason", "CUDA cannot be used: ", TRUE);
+  g_assert_cmpuint (fixture->n_messages, ==, 1);
+  g_assert_cmpuint (fixture->n_warnings, ==, 0);
+  g_assert_nonnull (strstr (fixture->message, "Continuing on the CPU"));
+}
+
 /* The picture that is open survives the one that does not fit. */
 static void
 test_second_load (Fixture *fixture, gconstpointer data)
@@ -402,6 +418,7 @@ main (int argc, char **argv)
   add ("load/memory", test_load, MEMORY);
   add ("load/unknown", test_load, UNKNOWN);
   add ("load/second", test_second_load, 0);
+  add ("load/missing", test_missing, 0);
   add ("drag/memory", test_drag, MEMORY);
   add ("drag/unknown", test_drag, UNKNOWN);
   add ("idle/export", test_export, 0);
