@@ -183,15 +183,20 @@ follow_measures (SbSubbandPanel *self)
   set_figure (self, SB_FIGURE_NOISE, format_levels (measures->summary.noise_levels));
   set_figure (self, SB_FIGURE_RECONSTRUCTION,
               sb_number_format (measures->summary.reconstruction_error, 3));
-  set_figure (self, SB_FIGURE_KEPT,
-              measures->has_edit ? format_percent (measures->edit.kept) : g_strdup ("–"));
-  if (!measures->has_edit)
+  /* One that changes nothing is not measured. */
+  const gboolean idle = self->on && sb_edit_is_identity (&self->edit);
+  const double kept = idle ? 1 : measures->edit.kept;
+  const double psnr = idle ? INFINITY : measures->edit.psnr;
+  const gboolean told = idle || measures->has_edit;
+
+  set_figure (self, SB_FIGURE_KEPT, told ? format_percent (kept) : g_strdup ("–"));
+  if (!told)
     set_figure (self, SB_FIGURE_PSNR, g_strdup ("–"));
-  else if (isinf (measures->edit.psnr))
+  else if (isinf (psnr))
     set_figure (self, SB_FIGURE_PSNR, g_strdup (_ ("equal")));
   else
     /* Translators: decibels */
-    set_figure (self, SB_FIGURE_PSNR, g_strdup_printf (_ ("%.2f dB"), measures->edit.psnr));
+    set_figure (self, SB_FIGURE_PSNR, g_strdup_printf (_ ("%.2f dB"), psnr));
 
   /* The threshold by the noise of what the edit works on; the mark is what is suggested. */
   const gboolean noisy = measures->noise > 0;
