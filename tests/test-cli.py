@@ -14,27 +14,15 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
 sys.dont_write_bytecode = True
 from cli_pictures import blur, chunk, noise, parse_png, read_png, to8, to16, write_png
+from tap import Skip, main, test
 
 CLI = os.path.abspath(sys.argv[1])
 SAMPLE = os.path.abspath(sys.argv[2])
 TIMEOUT = 120
-
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
-
-
-class Skip(Exception):
-    pass
 
 
 # --- Running --------------------------------------------------------------------------------------
@@ -696,29 +684,4 @@ def stopping():
         shutil.rmtree("out")
 
 
-def main():
-    print("1..%d" % len(tests))
-    failed = 0
-    for i, function in enumerate(tests, 1):
-        name = function.__name__.replace("_", " ")
-        home = os.getcwd()
-        folder = tempfile.mkdtemp(prefix="softbox-cli-")
-        os.chdir(folder)
-        try:
-            function()
-            print("ok %d %s" % (i, name))
-        except Skip as e:
-            print("ok %d %s # SKIP %s" % (i, name, e))
-        except BaseException:
-            failed += 1
-            for line in traceback.format_exc().splitlines():
-                print("# " + line)
-            print("not ok %d %s" % (i, name))
-        finally:
-            os.chdir(home)
-            shutil.rmtree(folder, ignore_errors=True)
-        sys.stdout.flush()
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(main("cli"))

@@ -12,19 +12,14 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 import zlib
+
+sys.dont_write_bytecode = True
+from tap import main, test
 
 CLI, CORPUS = map(os.path.abspath, sys.argv[1:3])
 TIMEOUT = 120
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
 
 
 def run(*command, status=0, **more):
@@ -314,27 +309,4 @@ def time_of_a_large_picture():
     print("# opened and exported in %.1f s" % (time.monotonic() - start))
 
 
-def main():
-    print("1..%d" % len(tests))
-    failed = 0
-    for i, function in enumerate(tests, 1):
-        name = function.__name__.replace("_", " ")
-        home = os.getcwd()
-        folder = tempfile.mkdtemp(prefix="softbox-export-")
-        os.chdir(folder)
-        try:
-            function()
-            print("ok %d %s" % (i, name))
-        except BaseException:
-            failed += 1
-            for line in traceback.format_exc().splitlines():
-                print("# " + line)
-            print("not ok %d %s" % (i, name))
-        finally:
-            os.chdir(home)
-            shutil.rmtree(folder, ignore_errors=True)
-        sys.stdout.flush()
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(main("export"))

@@ -13,12 +13,11 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
-import traceback
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_pictures import parse_png, read_png, write_png
+from tap import main, test
 
 try:
     import numpy
@@ -30,13 +29,6 @@ except ImportError as error:
 CLI = os.path.abspath(sys.argv[1])
 CHANNELS = ("lightness", "luma", "red", "green", "blue", "alpha")
 SEED = int(os.environ.get("SOFTBOX_TEST_SEED", random.randrange(1 << 30)))
-
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
 
 
 def run(*arguments):
@@ -405,28 +397,4 @@ def refusals():
         assert f.read() != content
 
 
-# --- Running --------------------------------------------------------------------------------------
-
-
-def main():
-    failed = 0
-    print("1..%d" % len(tests))
-    for n, function in enumerate(tests, 1):
-        start = os.getcwd()
-        folder = tempfile.mkdtemp(prefix="softbox-subbands-")
-        os.chdir(folder)
-        try:
-            function()
-            print("ok %d - %s" % (n, function.__name__), flush=True)
-        except Exception:
-            failed += 1
-            print("not ok %d - %s" % (n, function.__name__))
-            for line in traceback.format_exc().splitlines():
-                print("# " + line, flush=True)
-        finally:
-            os.chdir(start)
-            shutil.rmtree(folder, ignore_errors=True)
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(main("subbands"))
