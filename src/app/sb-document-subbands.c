@@ -384,12 +384,10 @@ sb_document_get_measures (SbDocument *self)
   return self->has_measures ? &self->measures : NULL;
 }
 
-gboolean
-sb_document_pick_coefficient (SbDocument *self, SbHaarBand band, guint column, guint row,
-                              float *value)
+/* The engine that has the bands of what is open now, with a reference, or NULL. */
+static SbEngineBox *
+ref_box (SbDocument *self)
 {
-  g_return_val_if_fail (SB_IS_DOCUMENT (self), FALSE);
-
   SbWork *work = self->work;
   SbEngineBox *box = NULL;
 
@@ -397,6 +395,29 @@ sb_document_pick_coefficient (SbDocument *self, SbHaarBand band, guint column, g
   if (work->box != NULL && work->generation == self->generation && sb_work_bands_ready (work))
     box = sb_engine_box_ref (work->box);
   g_mutex_unlock (&work->mutex);
+  return box;
+}
+
+guint
+sb_document_get_estimated (SbDocument *self)
+{
+  g_return_val_if_fail (SB_IS_DOCUMENT (self), 0);
+
+  SbEngineBox *box = ref_box (self);
+  if (box == NULL)
+    return 0;
+  const guint estimated = sb_engine_get_estimated (box->engine);
+  sb_engine_box_unref (box);
+  return estimated;
+}
+
+gboolean
+sb_document_pick_coefficient (SbDocument *self, SbHaarBand band, guint column, guint row,
+                              float *value)
+{
+  g_return_val_if_fail (SB_IS_DOCUMENT (self), FALSE);
+
+  SbEngineBox *box = ref_box (self);
   if (box == NULL)
     return FALSE;
   const gboolean found = sb_engine_pick_coefficient (box->engine, band, column, row, value);

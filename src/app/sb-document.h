@@ -104,7 +104,11 @@ typedef struct
 void sb_document_set_subbands (SbDocument *self, const SbHaarChoice *choice, SbHaarBand band);
 /* NULL: nothing has been measured yet, or nothing is asked for. */
 const SbSubbandMeasures *sb_document_get_measures (SbDocument *self);
-/* One coefficient of what is shown, in the averaging scale; FALSE where there is none. */
+/* The bands of levels 1 to this one are shown as estimates, as the hand is on a control; 0: none.
+ */
+guint sb_document_get_estimated (SbDocument *self);
+/* One coefficient of what is shown, in the averaging scale; FALSE where there is none, or only an
+ * estimate. */
 gboolean sb_document_pick_coefficient (SbDocument *self, SbHaarBand band, guint column, guint row,
                                        float *value);
 /* The transform of the newest state, EXACT, whatever is on screen. */

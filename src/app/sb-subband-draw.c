@@ -139,7 +139,10 @@ append_name (SbSubbandView *self, GtkSnapshot *snapshot, const SbHaarCell *cell,
       || y0 > gtk_widget_get_height (GTK_WIDGET (self->canvas)))
     return;
   g_autofree char *name = sb_haar_band_name (cell->band);
-  g_autoptr (PangoLayout) layout = make_layout (self, name);
+  /* What is not quite what it will be when the hand rests says so. */
+  g_autofree char *text
+      = cell->band.level <= self->estimated ? g_strconcat ("≈ ", name, NULL) : g_strdup (name);
+  g_autoptr (PangoLayout) layout = make_layout (self, text);
   pango_layout_get_pixel_size (layout, &name_width, &name_height);
   const double room = MIN ((x1 - x0) / (name_width + 8 + 2 * NAME_INSET),
                            (y1 - y0) / (name_height + 2 + 2 * NAME_INSET));

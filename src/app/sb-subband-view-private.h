@@ -24,6 +24,7 @@ struct _SbSubbandView
   /* The coefficient under the pointer, which is over the mosaic, or over the photo. */
   gboolean has_pointed, over_photo;
   SbCoefficient pointed;
+  guint estimated; /* the bands of levels 1 to this one are estimates now */
 
   SbCanvas *canvas;
   GtkMenuButton *menu;

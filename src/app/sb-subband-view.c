@@ -125,6 +125,9 @@ describe_pointed (SbSubbandView *self)
       /* Translators: a coefficient in both of its scales */
       values = g_strdup_printf (_ ("%s, orthonormal %s"), average, orthonormal);
     }
+  else if (band.level <= self->estimated)
+    /* Translators: in place of the values of a coefficient, while a control is moved */
+    values = g_strdup (_ ("estimated"));
   return g_strdup_printf (
       /* Translators: of a coefficient: band, level, column and row, values, and the width, height,
        * column and row of the pixels that it stands for */
@@ -172,6 +175,13 @@ photo_pointed (SbSubbandView *self, double x, double y)
 static void
 shown_cb (SbSubbandView *self)
 {
+  const guint estimated = sb_document_get_estimated (sb_subband_model_get_document (self->model));
+
+  if (estimated != self->estimated)
+    {
+      self->estimated = estimated;
+      gtk_widget_queue_draw (GTK_WIDGET (self->canvas));
+    }
   if (self->has_pointed)
     tell_pointed (self);
 }
