@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "sb-backend.h"
+#include "sb-cuda-fault-plan.h"
 #include "sb-cuda-fault.h"
 #include "sb-error.h"
 
@@ -20,47 +21,19 @@
 #define MEMORY 2
 
 static GMutex lock;
-static char planned[32];
-static guint to_skip;
-static int planned_code;
-static gboolean struck, lost, trapped;
+static gboolean lost, trapped;
 
-G_MODULE_EXPORT void sb_cuda_fault_plan (const char *what, guint skip, int code);
-G_MODULE_EXPORT gboolean sb_cuda_fault_struck (void);
 G_MODULE_EXPORT const SbBackendClass *sb_backend_open (guint abi);
-
-void
-sb_cuda_fault_plan (const char *what, guint skip, int code)
-{
-  g_mutex_lock (&lock);
-  g_strlcpy (planned, what != NULL ? what : "", sizeof planned);
-  to_skip = skip;
-  planned_code = code;
-  struck = FALSE;
-  g_mutex_unlock (&lock);
-}
-
-gboolean
-sb_cuda_fault_struck (void)
-{
-  g_mutex_lock (&lock);
-  const gboolean answer = struck;
-  g_mutex_unlock (&lock);
-  return answer;
-}
 
 /* Whether the call may go on. */
 static gboolean
 pass (const char *what, GError **error)
 {
-  int code = 0;
+  const int code = sb_cuda_fault_due (what);
 
   g_mutex_lock (&lock);
-  if (planned_code != 0 && strcmp (what, planned) == 0 && to_skip-- == 0)
+  if (code != 0)
     {
-      code = planned_code;
-      planned_code = 0;
-      struck = TRUE;
       lost = code != MEMORY;
       trapped = code == SB_CUDA_FAULT_TRAP;
     }
