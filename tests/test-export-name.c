@@ -11,7 +11,7 @@
 static void
 assert_suggested (const char *from, guint attempt, const char *expected)
 {
-  g_autofree char *name = sb_export_suggest_name (from, attempt);
+  g_autofree char *name = sb_export_suggest_name (from, SB_EXPORT_BLURRED, attempt);
 
   g_assert_cmpstr (name, ==, expected);
 }
@@ -32,6 +32,26 @@ test_suggest (void)
   assert_suggested ("bad\xff.png", 1, "bad\xef\xbf\xbd (blurred).png");
 }
 
+static void
+assert_named (const char *edits, guint attempt, const char *expected)
+{
+  g_autofree char *name = sb_export_suggest_name ("street.jpg", sb_export_work (edits), attempt);
+
+  g_assert_cmpstr (name, ==, expected);
+}
+
+/* The name tells what was done. */
+static void
+test_work (void)
+{
+  assert_named ("", 1, "street.png");
+  assert_named ("", 2, "street (2).png");
+  assert_named ("blur:radius=14", 1, "street (blurred).png");
+  assert_named ("bands:gain1=0 blur:radius=14", 3, "street (blurred 3).png");
+  assert_named ("bands:gain1=0", 1, "street (edited).png");
+  assert_named ("bands:gain1=0", 2, "street (edited 2).png");
+}
+
 /* Names of 1 to 400 characters of one to four bytes: never too long, never cut inside one. */
 static void
 test_suggest_length (void)
@@ -49,7 +69,7 @@ test_suggest_length (void)
           gsize kept = MIN (n, (254 - strlen (" (blurred).png")) / bytes);
 
           g_string_append (from, characters[c]);
-          name = sb_export_suggest_name (from->str, 1);
+          name = sb_export_suggest_name (from->str, SB_EXPORT_BLURRED, 1);
           g_assert_true (g_utf8_validate (name, -1, NULL));
           g_assert_cmpuint (strlen (name), ==, kept * bytes + strlen (" (blurred).png"));
           g_assert_true (g_str_has_suffix (name, " (blurred).png"));
@@ -87,6 +107,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/export-name/suggest", test_suggest);
+  g_test_add_func ("/export-name/work", test_work);
   g_test_add_func ("/export-name/suggest-length", test_suggest_length);
   g_test_add_func ("/export-name/correct", test_correct);
 

@@ -92,7 +92,7 @@ find (GPtrArray *folders, const char *title, GFile *folder, const char *name)
 {
   Found found = { FALSE, NULL, NULL };
 
-  sb_places_find_async (NULL, folders, title, found_cb, &found);
+  sb_places_find_async (NULL, folders, title, SB_EXPORT_BLURRED, found_cb, &found);
   while (!found.done)
     g_main_context_iteration (NULL, TRUE);
   g_assert_cmpstr (found.name, ==, name);

@@ -7,10 +7,10 @@
 #include <adwaita.h>
 #include <glib/gi18n-lib.h>
 
-#include "sb-accessible.h"
 #include "sb-export-name.h"
 #include "sb-file-dialog.h"
 #include "sb-places.h"
+#include "sb-question.h"
 
 typedef struct
 {
@@ -87,19 +87,12 @@ ask_to_replace (GTask *task)
   g_autofree char *base = g_file_get_basename (dialog->choice->file);
   g_autofree char *name = g_filename_display_name (base);
   g_autofree char *heading = g_strdup_printf (_ ("Replace “%s”?"), name);
-  GtkWidget *message = adw_message_dialog_new (dialog->parent, heading, NULL);
-
-  adw_message_dialog_set_body (
-      ADW_MESSAGE_DIALOG (message),
+  GtkWidget *message = sb_question_new (
+      dialog->parent, heading,
       _ ("Softbox writes PNG files, so the name was changed, and a file of that name is there "
-         "already. Replacing it overwrites what it holds."));
-  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (message), "cancel", _ ("_Cancel"),
-                                    "replace", _ ("_Replace"), NULL);
-  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (message), "replace",
-                                              ADW_RESPONSE_DESTRUCTIVE);
-  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (message), "cancel");
-  adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (message), "cancel");
-  sb_accessible_name_buttons (message);
+         "already. Replacing it overwrites what it holds."),
+      "replace", _ ("_Replace"));
+
   g_signal_connect_swapped (message, "response", G_CALLBACK (replace_response_cb), task);
   gtk_window_present (GTK_WINDOW (message));
 }
@@ -129,18 +122,12 @@ ask_about_change (GTask *task)
   g_autofree char *base = g_file_get_basename (dialog->choice->file);
   g_autofree char *name = g_filename_display_name (base);
   g_autofree char *heading = g_strdup_printf (_ ("“%s” has changed"), name);
-  GtkWidget *message = adw_message_dialog_new (dialog->parent, heading, NULL);
+  GtkWidget *message
+      = sb_question_new (dialog->parent, heading,
+                         _ ("Another program has changed the file since it was opened. "
+                            "Replacing it loses that change."),
+                         "replace", _ ("_Replace"));
 
-  adw_message_dialog_set_body (ADW_MESSAGE_DIALOG (message),
-                               _ ("Another program has changed the file since it was opened. "
-                                  "Replacing it loses that change."));
-  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (message), "cancel", _ ("_Cancel"),
-                                    "replace", _ ("_Replace"), NULL);
-  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (message), "replace",
-                                              ADW_RESPONSE_DESTRUCTIVE);
-  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (message), "cancel");
-  adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (message), "cancel");
-  sb_accessible_name_buttons (message);
   g_signal_connect_swapped (message, "response", G_CALLBACK (changed_cb), task);
   gtk_window_present (GTK_WINDOW (message));
 }
@@ -330,6 +317,7 @@ sb_export_dialog_run (GtkWindow *parent, SbDocument *document, GSettings *settin
   g_autofree char *last = g_settings_get_string (settings, "export-folder");
   const char *pictures = g_get_user_special_dir (G_USER_DIRECTORY_PICTURES);
   g_autofree char *title = NULL;
+  g_autofree char *edits = NULL;
 
   dialog->parent = g_object_ref (parent);
   dialog->document = g_object_ref (document);
@@ -344,8 +332,9 @@ sb_export_dialog_run (GtkWindow *parent, SbDocument *document, GSettings *settin
   if (pictures != NULL)
     g_ptr_array_add (folders, g_file_new_for_path (pictures));
   g_ptr_array_add (folders, g_file_new_for_path (g_get_home_dir ()));
-  g_object_get (document, "title", &title, NULL);
-  sb_places_find_async (NULL, folders, title == NULL ? "" : title, present_cb, task);
+  g_object_get (document, "title", &title, "edits", &edits, NULL);
+  sb_places_find_async (NULL, folders, title == NULL ? "" : title,
+                        sb_export_work (edits == NULL ? "" : edits), present_cb, task);
 }
 
 SbExportChoice *

@@ -28,21 +28,53 @@ stem_length (const char *name)
   return strlen (name);
 }
 
+SbExportWork
+sb_export_work (const char *edits)
+{
+  g_return_val_if_fail (edits != NULL, SB_EXPORT_UNCHANGED);
+
+  g_auto (GStrv) texts = g_strsplit (edits, " ", -1);
+  SbExportWork work = SB_EXPORT_UNCHANGED;
+
+  for (guint i = 0; texts[i] != NULL; i++)
+    if (g_str_has_prefix (texts[i], "blur:"))
+      return SB_EXPORT_BLURRED;
+    else if (*texts[i] != '\0')
+      work = SB_EXPORT_EDITED;
+  return work;
+}
+
+static char *
+make_suffix (SbExportWork work, guint attempt)
+{
+  switch (work)
+    {
+    case SB_EXPORT_BLURRED:
+      if (attempt < 2)
+        /* Translators: ends the suggested name of an exported file, before ".png". */
+        return g_strdup (_ (" (blurred)"));
+      /* Translators: as " (blurred)", with a number. */
+      return g_strdup_printf (_ (" (blurred %u)"), attempt);
+    case SB_EXPORT_EDITED:
+      if (attempt < 2)
+        /* Translators: as " (blurred)", where something else was done. */
+        return g_strdup (_ (" (edited)"));
+      /* Translators: as " (edited)", with a number. */
+      return g_strdup_printf (_ (" (edited %u)"), attempt);
+    case SB_EXPORT_UNCHANGED:
+    default:
+      return attempt < 2 ? g_strdup ("") : g_strdup_printf (" (%u)", attempt);
+    }
+}
+
 char *
-sb_export_suggest_name (const char *display_name, guint attempt)
+sb_export_suggest_name (const char *display_name, SbExportWork work, guint attempt)
 {
   g_return_val_if_fail (display_name != NULL, NULL);
 
   g_autofree char *valid = g_utf8_make_valid (display_name, -1);
-  g_autofree char *suffix = NULL;
+  g_autofree char *suffix = make_suffix (work, attempt);
   gsize length = stem_length (valid);
-
-  if (attempt < 2)
-    /* Translators: ends the suggested name of an exported file, before ".png". */
-    suffix = g_strdup (_ (" (blurred)"));
-  else
-    /* Translators: as " (blurred)", with a number. */
-    suffix = g_strdup_printf (_ (" (blurred %u)"), attempt);
 
   /* Cut between characters. */
   if (length + strlen (suffix) + strlen (".png") > MAX_NAME)

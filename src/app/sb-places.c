@@ -4,8 +4,6 @@
 
 #include "sb-places.h"
 
-#include "sb-export-name.h"
-
 #define LIMIT_MS     400
 #define MAX_ATTEMPTS 100
 
@@ -13,6 +11,7 @@ typedef struct
 {
   GPtrArray *folders;
   char *title;
+  SbExportWork work;
   guint limit_id;
 } Search;
 
@@ -57,18 +56,18 @@ is_good (GFile *folder, gboolean writable)
 }
 
 static char *
-find_name (GFile *folder, const char *title)
+find_name (GFile *folder, const char *title, SbExportWork work)
 {
   for (guint attempt = 1; g_file_is_native (folder) && attempt < MAX_ATTEMPTS; attempt++)
     {
-      g_autofree char *name = sb_export_suggest_name (title, attempt);
+      g_autofree char *name = sb_export_suggest_name (title, work, attempt);
       g_autoptr (GFile) file = g_file_get_child_for_display_name (folder, name, NULL);
 
       if (file == NULL || !g_file_query_exists (file, NULL))
         return g_steal_pointer (&name);
     }
   /* The chooser asks before it is replaced. */
-  return sb_export_suggest_name (title, 1);
+  return sb_export_suggest_name (title, work, 1);
 }
 
 static void
@@ -81,8 +80,8 @@ find_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancella
     if (is_good (search->folders->pdata[i], search->title != NULL))
       place->folder = g_object_ref (search->folders->pdata[i]);
   if (search->title != NULL)
-    place->name = place->folder == NULL ? sb_export_suggest_name (search->title, 1)
-                                        : find_name (place->folder, search->title);
+    place->name = place->folder == NULL ? sb_export_suggest_name (search->title, search->work, 1)
+                                        : find_name (place->folder, search->title, search->work);
   g_task_return_pointer (task, place, place_free);
 }
 
@@ -98,7 +97,7 @@ limit_cb (gpointer user_data)
 }
 
 void
-sb_places_find_async (GObject *source, GPtrArray *folders, const char *title,
+sb_places_find_async (GObject *source, GPtrArray *folders, const char *title, SbExportWork work,
                       GAsyncReadyCallback callback, gpointer user_data)
 {
   g_return_if_fail (folders != NULL);
@@ -109,6 +108,7 @@ sb_places_find_async (GObject *source, GPtrArray *folders, const char *title,
 
   search->folders = g_ptr_array_ref (folders);
   search->title = g_strdup (title);
+  search->work = work;
   g_task_set_source_tag (task, sb_places_find_async);
   g_task_set_task_data (task, search, search_free);
   /* The thread is left to itself: what hangs in the kernel cannot be called back. */
@@ -141,7 +141,7 @@ sb_places_find_finish (GAsyncResult *result, char **name)
       if (search->folders->len > 0)
         folder = g_object_ref (search->folders->pdata[0]);
       if (name != NULL && search->title != NULL)
-        *name = sb_export_suggest_name (search->title, 1);
+        *name = sb_export_suggest_name (search->title, search->work, 1);
     }
   return folder;
 }

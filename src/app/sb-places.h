@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <gio/gio.h>
+#include "sb-export-name.h"
 
 G_BEGIN_DECLS
 
@@ -15,7 +15,7 @@ G_BEGIN_DECLS
  * after 0.4 s the first folder and the first name are taken as they are. Not to be cancelled;
  * source may be NULL. */
 void sb_places_find_async (GObject *source, GPtrArray *folders, const char *title,
-                           GAsyncReadyCallback callback, gpointer user_data);
+                           SbExportWork work, GAsyncReadyCallback callback, gpointer user_data);
 /* NULL, without an error, where no folder is there. name: may be NULL, else set where a title was
  * given. */
 GFile *sb_places_find_finish (GAsyncResult *result, char **name) G_GNUC_WARN_UNUSED_RESULT;

@@ -352,5 +352,5 @@ sb_window_export_bands (SbWindow *self, SbBandsExport what)
 
   Question *question = g_new (Question, 1);
   *question = (Question){ g_object_ref (self), what };
-  sb_places_find_async (NULL, folders, stem, found_cb, question);
+  sb_places_find_async (NULL, folders, stem, SB_EXPORT_UNCHANGED, found_cb, question);
 }

@@ -11,7 +11,7 @@
 
 #include "sb-file-dialog.h"
 #include "sb-places.h"
-#include "sb-accessible.h"
+#include "sb-question.h"
 #include "sb-recent.h"
 #include "sb-thumbnail.h"
 
@@ -156,22 +156,14 @@ sb_window_load_page (SbWindow *self, guint page)
       return;
     }
 
-  GtkWidget *message
-      = adw_message_dialog_new (GTK_WINDOW (self), _ ("Discard the changes to this page?"), NULL);
+  GtkWidget *message = sb_question_new (
+      GTK_WINDOW (self), _ ("Discard the changes to this page?"),
+      _ ("Another page begins without edits. The changes to this one have not been exported."),
+      "discard", _ ("_Discard"));
   Turn *waiting = g_new0 (Turn, 1);
 
   waiting->window = g_object_ref (self);
   waiting->page = page;
-  adw_message_dialog_set_body (ADW_MESSAGE_DIALOG (message),
-                               _ ("Another page begins without edits. The changes to this one "
-                                  "have not been exported."));
-  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (message), "cancel", _ ("_Cancel"),
-                                    "discard", _ ("_Discard"), NULL);
-  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (message), "discard",
-                                              ADW_RESPONSE_DESTRUCTIVE);
-  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (message), "cancel");
-  adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (message), "cancel");
-  sb_accessible_name_buttons (message);
   g_signal_connect_data (message, "response", G_CALLBACK (turn_cb), waiting, turn_free,
                          G_CONNECT_SWAPPED);
   gtk_window_present (GTK_WINDOW (message));
@@ -256,7 +248,8 @@ sb_window_open (SbWindow *self)
     g_ptr_array_add (folders, g_file_new_for_uri (uri));
   if (beside != NULL)
     g_ptr_array_add (folders, beside);
-  sb_places_find_async (NULL, folders, NULL, show_open_cb, g_object_ref (self));
+  sb_places_find_async (NULL, folders, NULL, SB_EXPORT_UNCHANGED, show_open_cb,
+                        g_object_ref (self));
 }
 
 /* --- Drops ----------------------------------------------------------------------------------- */

@@ -65,6 +65,7 @@ struct _SbWindow
   GtkMenuButton *menu;
   GtkInfoBar *banner;
   GtkLabel *banner_label;
+  GtkWidget *choose_page;
   GtkOverlay *stage;
   GtkStack *pages;
   SbStartPage *start;
@@ -82,12 +83,23 @@ struct _SbWindow
   GtkActionBar *bottom;
 };
 
-/* sb-window.c */
+/* sb-window-say.c */
 /* title is plain text. */
 void sb_window_toast (SbWindow *self, const char *title);
 /* Takes the toast, and shows it in place of the one before. */
 void sb_window_add_toast (SbWindow *self, AdwToast *toast);
+/* One more sentence in the banner, once. */
+void sb_window_warn (SbWindow *self, const char *sentence);
+void sb_window_clear_banner (SbWindow *self);
+/* The document's error may have gone, and its banner goes with it. */
+void sb_window_follow_error (SbWindow *self);
+
+/* sb-window-compare.c */
+/* The keys and buttons that show the original while they are held. */
+void sb_window_connect_compare (SbWindow *self);
 void sb_window_set_comparing (SbWindow *self, gboolean comparing);
+
+/* sb-window.c */
 void sb_window_set_panel (SbWindow *self, gboolean shown);
 
 /* sb-window-actions.c */

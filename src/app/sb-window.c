@@ -7,12 +7,12 @@
 #include <glib/gi18n-lib.h>
 
 #include "sb-accessible.h"
+#include "sb-metadata.h"
 #include "sb-recent.h"
 #include "sb-shortcuts.h"
 
 #define SPINNER_MS 300
 #define LEAVE_MS   2000
-#define TOAST_MS   600
 
 /* The canvas, the panel and the line between them. A window that is to be narrower starts folded:
  * else all that stands beside each other in the wide layout would keep it from being so. */
@@ -20,102 +20,7 @@
 
 G_DEFINE_FINAL_TYPE (SbWindow, sb_window, ADW_TYPE_APPLICATION_WINDOW)
 
-/* --- What the window says -------------------------------------------------------------------- */
-
-static gboolean
-name_toast_cb (gpointer user_data)
-{
-  SbWindow *self = user_data;
-
-  self->toast_id = 0;
-  sb_accessible_name_buttons (GTK_WIDGET (self->toasts));
-  return G_SOURCE_REMOVE;
-}
-
-void
-sb_window_add_toast (SbWindow *self, AdwToast *toast)
-{
-  /* The newest is what matters: it waits for none. */
-  if (self->toast != NULL)
-    adw_toast_dismiss (self->toast);
-  g_set_weak_pointer (&self->toast, toast);
-  adw_toast_overlay_add_toast (self->toasts, toast);
-  /* Its widget comes when the one before has gone. */
-  g_clear_handle_id (&self->toast_id, g_source_remove);
-  self->toast_id = g_timeout_add (TOAST_MS, name_toast_cb, self);
-}
-
-void
-sb_window_toast (SbWindow *self, const char *title)
-{
-  g_autofree char *markup = g_markup_escape_text (title, -1);
-
-  sb_window_add_toast (self, adw_toast_new (markup));
-}
-
-/* A toast is one short line. */
-#define MAX_TOAST 60 /* characters */
-
-static void
-show_banner (SbWindow *self, GtkMessageType type)
-{
-  gtk_label_set_text (self->banner_label, self->warnings->str);
-  gtk_info_bar_set_message_type (self->banner, type);
-  gtk_info_bar_set_revealed (self->banner, TRUE);
-}
-
-void
-sb_window_report (SbWindow *self, const GError *error)
-{
-  g_return_if_fail (SB_IS_WINDOW (self) && error != NULL);
-
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return;
-  sb_document_report (self->document, error);
-  if (g_utf8_strlen (error->message, -1) <= MAX_TOAST)
-    sb_window_toast (self, error->message);
-  else
-    {
-      g_string_assign (self->warnings, error->message);
-      show_banner (self, GTK_MESSAGE_ERROR);
-    }
-}
-
-static void
-clear_banner (SbWindow *self)
-{
-  g_string_truncate (self->warnings, 0);
-  gtk_info_bar_set_revealed (self->banner, FALSE);
-}
-
-static void
-banner_response_cb (SbWindow *self)
-{
-  clear_banner (self);
-}
-
-static void
-warning_cb (SbWindow *self, const char *sentence)
-{
-  if (strstr (self->warnings->str, sentence) != NULL)
-    return;
-  if (self->warnings->len > 0)
-    g_string_append_c (self->warnings, '\n');
-  g_string_append (self->warnings, sentence);
-  show_banner (self, GTK_MESSAGE_WARNING);
-}
-
-/* What went wrong is over when something else is tried. */
-static void
-error_cb (SbWindow *self)
-{
-  g_autofree char *error = NULL;
-
-  g_object_get (self->document, "error", &error, NULL);
-  if ((error == NULL || *error == '\0')
-      && gtk_info_bar_get_message_type (self->banner) == GTK_MESSAGE_ERROR)
-    clear_banner (self);
-}
+/* --- What the window says of the document ---------------------------------------------------- */
 
 static void
 follow_titles (SbWindow *self)
@@ -328,84 +233,14 @@ motion_cb (SbWindow *self)
   self->leave_id = g_timeout_add (LEAVE_MS, leave_cb, self);
 }
 
-/* --- Compare --------------------------------------------------------------------------------- */
-
-void
-sb_window_set_comparing (SbWindow *self, gboolean comparing)
-{
-  gboolean has_picture;
-
-  g_object_get (self->document, "has-picture", &has_picture, NULL);
-  self->comparing = FALSE;
-  g_object_set (self->document, "comparing", comparing && has_picture, NULL);
-}
-
-static gboolean
-compare_event_cb (SbWindow *self, GdkEvent *event, GtkEventController *controller)
-{
-  switch ((int)gdk_event_get_event_type (event))
-    {
-    case GDK_BUTTON_PRESS:
-      if (gdk_button_event_get_button (event) != GDK_BUTTON_PRIMARY)
-        return GDK_EVENT_PROPAGATE;
-      G_GNUC_FALLTHROUGH;
-    case GDK_TOUCH_BEGIN:
-      sb_window_set_comparing (self, TRUE);
-      self->comparing = TRUE;
-      return GDK_EVENT_STOP;
-    case GDK_BUTTON_RELEASE:
-    case GDK_TOUCH_END:
-    case GDK_TOUCH_CANCEL:
-    case GDK_GRAB_BROKEN:
-      if (!self->comparing)
-        return GDK_EVENT_PROPAGATE;
-      sb_window_set_comparing (self, FALSE);
-      return GDK_EVENT_STOP;
-    default:
-      return GDK_EVENT_PROPAGATE;
-    }
-}
-
-static void
-hold_to_compare (SbWindow *self, GtkWidget *button)
-{
-  GtkEventController *controller = gtk_event_controller_legacy_new ();
-
-  gtk_event_controller_set_propagation_phase (controller, GTK_PHASE_CAPTURE);
-  g_signal_connect_swapped (controller, "event", G_CALLBACK (compare_event_cb), self);
-  gtk_widget_add_controller (button, controller);
-}
-
-static gboolean
-key_pressed_cb (SbWindow *self, guint key, guint code, GdkModifierType state)
-{
-  if ((key != GDK_KEY_c && key != GDK_KEY_C)
-      || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK | GDK_SUPER_MASK)) != 0)
-    return GDK_EVENT_PROPAGATE;
-  if (!self->comparing)
-    {
-      sb_window_set_comparing (self, TRUE);
-      self->comparing = TRUE;
-    }
-  return GDK_EVENT_STOP;
-}
-
-static void
-key_released_cb (SbWindow *self, guint key)
-{
-  if (self->comparing && (key == GDK_KEY_c || key == GDK_KEY_C))
-    sb_window_set_comparing (self, FALSE);
-}
-
-/* The key may come up elsewhere. */
-static void
-active_cb (SbWindow *self)
-{
-  if (self->comparing && !gtk_window_is_active (GTK_WINDOW (self)))
-    sb_window_set_comparing (self, FALSE);
-}
-
 /* --- The document ---------------------------------------------------------------------------- */
+
+static void
+banner_response_cb (SbWindow *self, int response)
+{
+  if (response == GTK_RESPONSE_CLOSE)
+    sb_window_clear_banner (self);
+}
 
 static void
 picture_changed_cb (SbWindow *self)
@@ -413,17 +248,19 @@ picture_changed_cb (SbWindow *self)
   SbImage *image = sb_document_get_image (self->document);
 
   sb_window_set_comparing (self, FALSE);
-  clear_banner (self);
+  sb_window_clear_banner (self);
   if (image != NULL)
     {
       const char *const *warnings = sb_image_get_warnings (image);
 
       for (guint i = 0; warnings[i] != NULL; i++)
-        warning_cb (self, warnings[i]);
+        sb_window_warn (self, warnings[i]);
       if (self->animate)
         g_object_set (self->document, "animating", TRUE, NULL);
       self->animate = FALSE;
     }
+  gtk_widget_set_visible (self->choose_page, image != NULL && sb_image_get_metadata (image) != NULL
+                                                 && sb_image_get_metadata (image)->n_pages > 1);
   follow_layout (self);
   describe_canvas (self);
   if (image != NULL)
@@ -464,7 +301,7 @@ connect_document (SbWindow *self)
   for (guint i = 0; i < G_N_ELEMENTS (actions); i++)
     g_signal_connect_object (document, actions[i], G_CALLBACK (sb_window_update_actions), self,
                              G_CONNECT_SWAPPED);
-  g_signal_connect_object (document, "notify::error", G_CALLBACK (error_cb), self,
+  g_signal_connect_object (document, "notify::error", G_CALLBACK (sb_window_follow_error), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "notify::undo-label", G_CALLBACK (follow_labels), self,
                            G_CONNECT_SWAPPED);
@@ -476,7 +313,8 @@ connect_document (SbWindow *self)
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "picture-changed", G_CALLBACK (picture_changed_cb), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (document, "warning", G_CALLBACK (warning_cb), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (document, "warning", G_CALLBACK (sb_window_warn), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "message", G_CALLBACK (message_cb), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->settings, "changed::history-budget", G_CALLBACK (budget_cb), self,
                            G_CONNECT_SWAPPED);
@@ -599,6 +437,7 @@ sb_window_class_init (SbWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, SbWindow, menu);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, banner);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, banner_label);
+  gtk_widget_class_bind_template_child (widget_class, SbWindow, choose_page);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, stage);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, pages);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, start);
@@ -628,17 +467,11 @@ sb_window_init (SbWindow *self)
   gtk_widget_init_template (GTK_WIDGET (self));
 
   gtk_widget_add_controller (GTK_WIDGET (self), sb_shortcuts_controller_new (GTK_PHASE_BUBBLE));
-  controller = gtk_event_controller_key_new ();
-  g_signal_connect_swapped (controller, "key-pressed", G_CALLBACK (key_pressed_cb), self);
-  g_signal_connect_swapped (controller, "key-released", G_CALLBACK (key_released_cb), self);
-  gtk_widget_add_controller (GTK_WIDGET (self), controller);
   controller = gtk_event_controller_motion_new ();
   g_signal_connect_swapped (controller, "motion", G_CALLBACK (motion_cb), self);
   gtk_widget_add_controller (GTK_WIDGET (self), controller);
-  hold_to_compare (self, self->compare);
-  hold_to_compare (self, self->bottom_compare);
+  sb_window_connect_compare (self);
   g_signal_connect (self, "map", G_CALLBACK (map_cb), NULL);
-  g_signal_connect (self, "notify::is-active", G_CALLBACK (active_cb), NULL);
   g_signal_connect (self, "notify::fullscreened", G_CALLBACK (fullscreen_cb), NULL);
   g_signal_connect_object (gtk_recent_manager_get_default (), "changed", G_CALLBACK (recent_cb),
                            self, G_CONNECT_SWAPPED);

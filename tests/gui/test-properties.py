@@ -64,7 +64,7 @@ def another_page():
         program.wait_export("one.png")
         equal(size("one.png"), "60x44", "the first page")
         says(program, "2 pages")
-        program.activate("properties")
+        program.widget("button", "Choose page…").act()
         wait_titled(program, "^Properties$")
         says(program, "^Page of 2$")
         # The only number in the dialog.

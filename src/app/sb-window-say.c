@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "config.h"
+
+#include "sb-window-private.h"
+
+#include "sb-accessible.h"
+
+#define TOAST_MS 600
+/* A toast is one short line. */
+#define MAX_TOAST 60 /* characters */
+
+static gboolean
+name_toast_cb (gpointer user_data)
+{
+  SbWindow *self = user_data;
+
+  self->toast_id = 0;
+  sb_accessible_name_buttons (GTK_WIDGET (self->toasts));
+  return G_SOURCE_REMOVE;
+}
+
+void
+sb_window_add_toast (SbWindow *self, AdwToast *toast)
+{
+  /* The newest is what matters: it waits for none. */
+  if (self->toast != NULL)
+    adw_toast_dismiss (self->toast);
+  g_set_weak_pointer (&self->toast, toast);
+  adw_toast_overlay_add_toast (self->toasts, toast);
+  /* Its widget comes when the one before has gone. */
+  g_clear_handle_id (&self->toast_id, g_source_remove);
+  self->toast_id = g_timeout_add (TOAST_MS, name_toast_cb, self);
+}
+
+void
+sb_window_toast (SbWindow *self, const char *title)
+{
+  g_autofree char *markup = g_markup_escape_text (title, -1);
+
+  sb_window_add_toast (self, adw_toast_new (markup));
+}
+
+static void
+show_banner (SbWindow *self, GtkMessageType type)
+{
+  gtk_label_set_text (self->banner_label, self->warnings->str);
+  gtk_info_bar_set_message_type (self->banner, type);
+  gtk_info_bar_set_revealed (self->banner, TRUE);
+}
+
+void
+sb_window_report (SbWindow *self, const GError *error)
+{
+  g_return_if_fail (SB_IS_WINDOW (self) && error != NULL);
+
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return;
+  sb_document_report (self->document, error);
+  if (g_utf8_strlen (error->message, -1) <= MAX_TOAST)
+    sb_window_toast (self, error->message);
+  else
+    {
+      g_string_assign (self->warnings, error->message);
+      show_banner (self, GTK_MESSAGE_ERROR);
+    }
+}
+
+void
+sb_window_clear_banner (SbWindow *self)
+{
+  g_string_truncate (self->warnings, 0);
+  gtk_info_bar_set_revealed (self->banner, FALSE);
+}
+
+void
+sb_window_warn (SbWindow *self, const char *sentence)
+{
+  if (strstr (self->warnings->str, sentence) != NULL)
+    return;
+  if (self->warnings->len > 0)
+    g_string_append_c (self->warnings, '\n');
+  g_string_append (self->warnings, sentence);
+  show_banner (self, GTK_MESSAGE_WARNING);
+}
+
+/* What went wrong is over when something else is tried. */
+void
+sb_window_follow_error (SbWindow *self)
+{
+  g_autofree char *error = NULL;
+
+  g_object_get (self->document, "error", &error, NULL);
+  if ((error == NULL || *error == '\0')
+      && gtk_info_bar_get_message_type (self->banner) == GTK_MESSAGE_ERROR)
+    sb_window_clear_banner (self);
+}
