@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import time
+import unicodedata
 
 sys.dont_write_bytecode = True
 from cli_pictures import blur, chunk, noise, parse_png, read_png, to8, to16, write_png
@@ -558,16 +559,21 @@ def terminals():
     os.close(slave)
 
 
+def make_locale(name, language):
+    """What the environment needs for it; it lies in the test's folder."""
+    os.makedirs("locales", exist_ok=True)
+    made = subprocess.run(["localedef", "-i", name, "-f", "UTF-8", os.path.abspath("locales/%s.UTF-8" % name)],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if made.returncode not in (0, 1) or not files("locales"):
+        raise Skip("the locale %s cannot be made here" % name)
+    return {"LC_ALL": name + ".UTF-8", "LOCPATH": os.path.abspath("locales"), "LANGUAGE": language}
+
+
 @test
 def numbers_have_a_point():
     write_png("in.png", noise(20, 15, 8, 1))
     done("in.png", "--radius=2.5", "-o", "c.png")
-    os.mkdir("locales")
-    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.abspath("locales/de_DE.UTF-8")],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if made.returncode not in (0, 1) or not files("locales"):
-        raise Skip("no German locale can be made here")
-    env = {"LC_ALL": "de_DE.UTF-8", "LOCPATH": os.path.abspath("locales"), "LANGUAGE": "de"}
+    env = make_locale("de_DE", "de")
     check = subprocess.run(["locale", "decimal_point"], stdout=subprocess.PIPE, env=environment(**env))
     assert check.stdout == b",\n", check
     done("in.png", "--radius=2.5", "-o", "de.png", env=env)
@@ -593,6 +599,18 @@ def every_locale_is_spoken_to():
         out = done("b\u00e9\U0001f600.png", "--statistics", "--json", env=env).out
         assert json.loads(out)[0]["file"] == "b\u00e9\U0001f600.png", out[:80]
         assert out.isascii() == (env is plain)
+
+
+@test
+def columns_stand_below_their_heads():
+    write_png("in.png", noise(20, 15, 8, 1))
+    width = lambda text: sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    for env in ({}, make_locale("de_DE", "de"), make_locale("zh_CN", "zh_CN")):
+        head, *rows = done("in.png", "--statistics", env=env).out.decode().splitlines()[1:6]
+        assert all(width(row) == width(head) for row in rows), (head, rows)
+        head, *rows = done("--benchmark", "--size=20x15", "--threads=1", env=env).out.decode().splitlines()[1:6]
+        # all but the last column, which is left-aligned
+        assert {width(row[:row.rindex("  ")]) for row in (head, *rows)} == {width(head[:head.rindex("  ")])}, head
 
 
 @test

@@ -505,6 +505,11 @@ test_no_module (void)
       g_setenv ("SOFTBOX_DEVICE", "cuda", TRUE);
       g_assert_null (sb_engine_new ((SbDevice){ SB_DEVICE_AUTO, 0, 0 }, &error));
       g_assert_error (error, SB_ERROR, SB_ERROR_UNAVAILABLE);
+      g_clear_error (&error);
+      g_setenv ("SOFTBOX_DEVICE", "gpu", TRUE);
+      g_assert_null (sb_engine_new ((SbDevice){ SB_DEVICE_AUTO, 0, 0 }, &error));
+      g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+      g_assert_true (g_str_has_prefix (error->message, "SOFTBOX_DEVICE: “gpu”"));
       return;
     }
   g_setenv ("SOFTBOX_MODULE_DIR", "/nonexistent", TRUE);

@@ -53,29 +53,23 @@ print_json (const SbBenchmarkRow *row, gboolean first)
   sb_cli_print ("%s", json->str);
 }
 
-/* width: of the column; text is at its end, or at its start where width is negative. */
-static void
-append_column (GString *line, const char *text, int width)
-{
-  int missing = ABS (width) - (int)g_utf8_strlen (text, -1);
-  g_autofree char *blanks = g_strnfill ((gsize)MAX (missing, 0), ' ');
-
-  g_string_append_printf (line, "%s%s%s", line->len == 0 ? "" : "  ", width < 0 ? text : blanks,
-                          width < 0 ? blanks : text);
-}
-
 static void
 print_line (const char *operation, const char *threads, const char *ms, const char *ratio,
             const char *speed, const char *equal)
 {
+  const struct
+  {
+    const char *text;
+    int width;
+  } cells[] = { { operation, -44 }, { threads, 7 }, { ms, 10 },
+                { ratio, 8 },       { speed, 9 },   { equal, -1 } };
   g_autoptr (GString) line = g_string_new (NULL);
 
-  append_column (line, operation, -44);
-  append_column (line, threads, 7);
-  append_column (line, ms, 10);
-  append_column (line, ratio, 7);
-  append_column (line, speed, 9);
-  append_column (line, equal, -1);
+  for (guint i = 0; i < G_N_ELEMENTS (cells); i++)
+    {
+      g_string_append (line, i == 0 ? "" : "  ");
+      sb_cli_append_cell (line, cells[i].text, cells[i].width);
+    }
   sb_cli_print ("%s\n", line->str);
 }
 

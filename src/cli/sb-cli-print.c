@@ -159,6 +159,19 @@ sb_cli_append_json (GString *json, const char *text)
 }
 
 void
+sb_cli_append_cell (GString *line, const char *text, int width)
+{
+  int missing = ABS (width);
+
+  for (const char *p = text; *p != '\0'; p = g_utf8_next_char (p))
+    missing -= g_unichar_iswide (g_utf8_get_char (p)) ? 2 : 1;
+
+  g_autofree char *blanks = g_strnfill ((gsize)MAX (missing, 0), ' ');
+
+  g_string_append_printf (line, "%s%s", width < 0 ? text : blanks, width < 0 ? blanks : text);
+}
+
+void
 sb_cli_append_number (GString *text, double value, guint decimals)
 {
   char format[8], buffer[G_ASCII_DTOSTR_BUF_SIZE + 320];

@@ -159,6 +159,23 @@ number (double value, guint decimals)
 }
 
 static void
+print_row (const char *band, const char *count, const char *mean, const char *deviation,
+           const char *share, const char *near_zero, const char *entropy)
+{
+  const struct
+  {
+    const char *text;
+    int width;
+  } cells[] = { { band, -6 },  { count, 12 },     { mean, 14 },   { deviation, 14 },
+                { share, 12 }, { near_zero, 12 }, { entropy, 10 } };
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cells); i++)
+    sb_cli_append_cell (line, cells[i].text, cells[i].width);
+  sb_cli_print ("%s\n", line->str);
+}
+
+static void
 print_band (SbHaarBand band, const SbHaarStatistics *statistics)
 {
   g_autofree char *name = sb_haar_band_name (band);
@@ -168,8 +185,9 @@ print_band (SbHaarBand band, const SbHaarStatistics *statistics)
   g_autofree char *near_zero = number (100 * statistics->near_zero, 2);
   g_autofree char *entropy = number (statistics->entropy, 4);
 
-  sb_cli_print ("%-6s%12" G_GUINT64_FORMAT "%14s%14s%12s%12s%10s\n", name, statistics->count, mean,
-                deviation, share, near_zero, entropy);
+  g_autofree char *count = g_strdup_printf ("%" G_GUINT64_FORMAT, statistics->count);
+
+  print_row (name, count, mean, deviation, share, near_zero, entropy);
 }
 
 static void
@@ -184,8 +202,8 @@ print_head (const Task *task)
                 sb_haar_channel_key (task->choice.channel), task->choice.levels);
   /* Translators: heads of columns, right-aligned: a subband, how many coefficients, their mean and
    * standard deviation, their part of the energy and the part near zero in percent, entropy */
-  sb_cli_print ("%-6s%12s%14s%14s%12s%12s%10s\n", _ ("band"), _ ("count"), _ ("mean"),
-                _ ("deviation"), _ ("energy %"), _ ("zeros %"), _ ("bits"));
+  print_row (_ ("band"), _ ("count"), _ ("mean"), _ ("deviation"), _ ("energy %"), _ ("zeros %"),
+             _ ("bits"));
 }
 
 typedef struct

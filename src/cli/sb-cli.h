@@ -114,6 +114,9 @@ void sb_cli_print (const char *format, ...) G_GNUC_PRINTF (1, 2);
 gboolean sb_cli_flush (void);
 /* Appends "text" with quotes, escaped for JSON; all of it where the locale is not UTF-8. */
 void sb_cli_append_json (GString *json, const char *text);
+/* Appends text so many cells of a terminal wide, right-aligned; left-aligned where width is
+ * negative. */
+void sb_cli_append_cell (GString *line, const char *text, int width);
 /* Appends a number with so many decimals, with a point in every locale. */
 void sb_cli_append_number (GString *text, double value, guint decimals);
 

@@ -30,7 +30,11 @@ sb_engine_new (SbDevice device, GError **error)
     {
       const guint threads = device.threads;
       if (!sb_device_parse (wish, &device, error))
-        return NULL;
+        {
+          /* Nobody has typed it. */
+          g_prefix_error (error, "SOFTBOX_DEVICE: ");
+          return NULL;
+        }
       device.threads = threads;
     }
 
