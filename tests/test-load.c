@@ -507,6 +507,58 @@ test_tiff_float (void)
   assert_pixel (b, 2, 1, 0x800080008000ffff);
 }
 
+/* Samples of other widths, rounded to 16 bits. */
+static void
+test_tiff_wide (void)
+{
+  /* 1, 0.5, 2 ^ -14 and the least of halves; below 0, not a number */
+  static const guint16 halves[6] = { 0x3c00, 0x3800, 0x0400, 0x0001, 0x8400, 0x7e00 };
+  static const double doubles[6] = { 1, 0.5, 0.25, 1.0 / 65535, 1e300, -1e-300 };
+  static const guint32 words[6] = { 0, 0xffffffff, 65537, 32768, 32769, 0x80000000 };
+  const struct
+  {
+    guint bits, format;
+    const void *samples;
+    gboolean warns;
+    guint16 right[6];
+  } kinds[] = {
+    { 16, SAMPLEFORMAT_IEEEFP, halves, TRUE, { 65535, 32768, 4, 0, 0, 0 } },
+    { 64, SAMPLEFORMAT_IEEEFP, doubles, TRUE, { 65535, 32768, 16384, 1, 65535, 0 } },
+    { 32, SAMPLEFORMAT_UINT, words, FALSE, { 0, 65535, 1, 0, 1, 32768 } },
+  };
+
+  for (guint k = 0; k < G_N_ELEMENTS (kinds); k++)
+    {
+      const Tiff kind = { .bits = kinds[k].bits,
+                          .samples = 1,
+                          .extra = -1,
+                          .format = kinds[k].format,
+                          .photometric = PHOTOMETRIC_MINISBLACK,
+                          .planar = PLANARCONFIG_CONTIG };
+      g_autoptr (SbImage) image = load_tiff (&kind, kinds[k].samples, kinds[k].warns);
+      for (guint i = 0; i < 6; i++)
+        assert_pixel (image, i % 3, i / 3,
+                      kinds[k].right[i] * G_GUINT64_CONSTANT (0x0001000100010000) + 0xffffu);
+    }
+}
+
+/* A header that claims much, and less than a row behind it. */
+static void
+test_short_anymap (void)
+{
+  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "softbox-test-XXXXXX", NULL);
+  const int fd = g_mkstemp (path);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpint (write (fd, "P5\n20000 20000\n65535\n12345678", 30), ==, 30);
+  close (fd);
+  g_assert_null (sb_image_load (file, 0, NULL, &error));
+  g_assert_error (error, SB_ERROR, SB_ERROR_INVALID);
+  g_assert_nonnull (strstr (error->message, "the file is incomplete"));
+  unlink (path);
+}
+
 /* --- the collection of odd and hostile files ------------------------------------------------- */
 
 static gboolean
@@ -1159,6 +1211,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/load/tiff/samples", test_tiff_samples);
   g_test_add_func ("/load/tiff/grey", test_tiff_grey);
   g_test_add_func ("/load/tiff/float", test_tiff_float);
+  g_test_add_func ("/load/tiff/wide", test_tiff_wide);
+  g_test_add_func ("/load/short-anymap", test_short_anymap);
   g_test_add_func ("/load/collection", test_collection);
   g_test_add_func ("/load/profiles", test_profiles);
   g_test_add_func ("/load/lenient-profiles", test_lenient_profiles);

@@ -196,7 +196,47 @@ test_bomb (void)
   g_assert_cmpint (compress2 (chunk->data + 9, &packed, zeros, n, 9), ==, Z_OK);
   sb_metadata_take_png_text (metadata, "zTXt", chunk->data, 9 + packed);
   g_assert_cmpuint (metadata->texts->len, ==, 0);
+  /* Thousands of them are not unpacked one after the other. */
+  for (guint i = 0; i < 2000; i++)
+    sb_metadata_take_png_text (metadata, "zTXt", chunk->data, 9 + packed);
+  g_assert_cmpuint (metadata->unpacked_bytes, <=, SB_METADATA_MAX_UNPACKED + SB_METADATA_MAX_BLOCK);
   g_bytes_unref (assert_told (metadata, (const char *[]){ TEXT_LOST, NULL }));
+}
+
+/* What makes Exiv2 work for minutes, or leave a whole directory unread. */
+static void
+test_excessive (void)
+{
+  enum
+  {
+    MANY = 20000
+  };
+  g_autoptr (SbMetadata) metadata = sb_metadata_new ();
+  g_autoptr (GString) xmp = g_string_new (
+      "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/"
+      "22-rdf-syntax-ns#\"><rdf:Description "
+      "xmlns:a=\"http://iptc.org/std/Iptc4xmpExt/2008-02-29/\">"
+      "<a:LocationShown><rdf:Bag>");
+  g_autoptr (GByteArray) exif = g_byte_array_new ();
+
+  for (guint i = 0; i < MANY; i++)
+    g_string_append (xmp, "<rdf:li rdf:parseType=\"Resource\"><a:City>x</a:City></rdf:li>");
+  g_string_append (xmp, "</rdf:Bag></a:LocationShown></rdf:Description></rdf:RDF></x:xmpmeta>");
+  sb_metadata_take_xmp (metadata, (const guint8 *)xmp->str, xmp->len);
+
+  const guint8 head[10] = { 'I', 'I', 42, 0, 8, 0, 0, 0, MANY & 255, MANY >> 8 };
+  g_byte_array_append (exif, head, sizeof head);
+  for (guint i = 1; i <= MANY; i++)
+    {
+      const guint8 entry[12] = { (guint8)i, (guint8)(i >> 8), 2, 0, 4, 0, 0, 0, 'a', 'b', 'c', 0 };
+      g_byte_array_append (exif, entry, sizeof entry);
+    }
+  g_byte_array_append (exif, (const guint8 *)"\0\0\0", 4);
+  sb_metadata_take_exif (metadata, exif->data, exif->len);
+
+  const gint64 begun = g_get_monotonic_time ();
+  g_bytes_unref (assert_told (metadata, (const char *[]){ EXIF_LOST, XMP_LOST, NULL }));
+  g_assert_cmpint (g_get_monotonic_time () - begun, <, 10 * G_TIME_SPAN_SECOND);
 }
 
 /* A JPEG of the collection with one more segment behind its first marker. */
@@ -266,6 +306,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/metadata/never-taken", test_never_taken);
   g_test_add_func ("/metadata/too-large", test_too_large);
   g_test_add_func ("/metadata/bomb", test_bomb);
+  g_test_add_func ("/metadata/excessive", test_excessive);
   g_test_add_func ("/metadata/jpeg", test_jpeg);
   return g_test_run ();
 }

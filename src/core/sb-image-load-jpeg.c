@@ -45,6 +45,9 @@ typedef struct
 #define ENOUGH_SCANS   20
 #define SCANNED_PIXELS 2000000000u
 
+/* What may stand before the pixels, all of which libjpeg keeps. */
+#define MAX_HEADER ((guint64)128 << 20)
+
 static void
 on_error (j_common_ptr jpeg)
 {
@@ -95,6 +98,11 @@ on_fill (j_decompress_ptr jpeg)
   Decode *decode = jpeg->client_data;
   SbReader *reader = decode->reader;
 
+  if (decode->image == NULL && reader->done > MAX_HEADER)
+    {
+      sb_reader_set_error (reader, &decode->error, _ ("the file is damaged"));
+      longjmp (decode->jump, 1);
+    }
   if (sb_reader_fill (reader))
     {
       jpeg->src->next_input_byte = reader->window + reader->start;

@@ -58,11 +58,18 @@ sb_image_load_pnm (SbReader *reader, GError **error)
     }
   if (!sb_reader_check_size (reader, width, height, error))
     return NULL;
+  const gsize row_bytes = (gsize)width * channels * 2;
+  /* What cannot hold a row gets no memory for thousands of them. */
+  const guint64 read = reader->done - (reader->end - reader->start);
+  if (reader->total > 0 && (reader->total < read || reader->total - read < row_bytes))
+    {
+      sb_reader_set_error (reader, error, _ ("the file is incomplete"));
+      return NULL;
+    }
   g_autoptr (SbImage) image = sb_image_new (width, height, 16, error);
   if (image == NULL)
     return NULL;
 
-  const gsize row_bytes = (gsize)width * channels * 2;
   g_autofree guint8 *row = g_malloc (row_bytes);
   guint16 *to = (guint16 *)sb_image_writable (image);
   gsize n_rows = 0;

@@ -174,14 +174,36 @@ from_float (Decode *decode, float value)
   return (guint16)floor (value * 65535.0 + 0.5);
 }
 
+/* IEEE 754's 16 bits: a sign, 5 bits of exponent, 10 of fraction. */
+static float
+from_half (guint16 half)
+{
+  const int exponent = half >> 10 & 31;
+  const float fraction = half & 1023;
+  const float value = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
+                      : exponent == 0 ? ldexpf (fraction, -24)
+                                      : ldexpf (1024 + fraction, exponent - 25);
+
+  return (half & 0x8000) != 0 ? -value : value;
+}
+
 static guint
 get_sample (Decode *decode, const guint8 *row, gsize index)
 {
+  const gboolean is_float = decode->format == SAMPLEFORMAT_IEEEFP;
+
   if (decode->bits == 8)
     return row[index];
   if (decode->bits == 16)
-    return ((const guint16 *)row)[index];
-  return from_float (decode, ((const float *)row)[index]);
+    {
+      const guint16 value = ((const guint16 *)row)[index];
+      return is_float ? from_float (decode, from_half (value)) : value;
+    }
+  if (decode->bits == 64)
+    return from_float (decode, (float)((const double *)row)[index]);
+  /* 65537 times 65535 is what 32 bits hold. */
+  return is_float ? from_float (decode, ((const float *)row)[index])
+                  : (guint)(((guint64)((const guint32 *)row)[index] + 32768) / 65537);
 }
 
 static void
@@ -306,6 +328,16 @@ unmultiply (SbImage *image)
         }
 }
 
+static void
+set_damaged (Decode *decode, GError **error)
+{
+  g_autofree char *reason = decode->message[0] != '\0'
+                                ? g_strdup_printf (_ ("the file is damaged (%s)"), decode->message)
+                                : g_strdup (_ ("the file is damaged"));
+
+  sb_reader_set_error (decode->reader, error, reason);
+}
+
 static SbImage *
 read_samples (Decode *decode, GError **error)
 {
@@ -324,11 +356,7 @@ read_samples (Decode *decode, GError **error)
     {
       g_clear_pointer (&image, sb_image_unref);
       if (!sb_reader_take_error (decode->reader, error))
-        {
-          g_autofree char *reason
-              = g_strdup_printf (_ ("the file is damaged (%s)"), decode->message);
-          sb_reader_set_error (decode->reader, error, reason);
-        }
+        set_damaged (decode, error);
       return NULL;
     }
   if (decode->alpha == EXTRASAMPLE_ASSOCALPHA)
@@ -359,8 +387,7 @@ read_converted (Decode *decode, GError **error)
   if (!TIFFReadRGBAImageOriented (decode->tiff, decode->width, decode->height, raster, stored, 0))
     {
       sb_image_unref (image);
-      g_autofree char *damage = g_strdup_printf (_ ("the file is damaged (%s)"), decode->message);
-      sb_reader_set_error (decode->reader, error, damage);
+      set_damaged (decode, error);
       return NULL;
     }
   guint8 *bytes = sb_image_writable (image);
@@ -421,8 +448,9 @@ has_plain_samples (const Decode *decode)
   return (decode->photometric == PHOTOMETRIC_RGB || decode->photometric == PHOTOMETRIC_MINISBLACK
           || decode->photometric == PHOTOMETRIC_MINISWHITE)
          && decode->samples >= decode->colors && decode->samples <= MAX_SAMPLES
-         && ((whole && (decode->bits == 8 || decode->bits == 16))
-             || (decode->format == SAMPLEFORMAT_IEEEFP && decode->bits == 32));
+         && ((whole && (decode->bits == 8 || decode->bits == 16 || decode->bits == 32))
+             || (decode->format == SAMPLEFORMAT_IEEEFP
+                 && (decode->bits == 16 || decode->bits == 32 || decode->bits == 64)));
 }
 
 /* Camera files are TIFF outside: their first page is a thumbnail, which nobody wants to edit. */
@@ -590,10 +618,7 @@ sb_image_load_tiff (SbReader *reader, GError **error)
       TIFFClose (decode.tiff);
     }
   else if (!sb_reader_take_error (reader, error))
-    {
-      g_autofree char *reason = g_strdup_printf (_ ("the file is damaged (%s)"), decode.message);
-      sb_reader_set_error (reader, error, reason);
-    }
+    set_damaged (&decode, error);
   if (image != NULL && reader->error != NULL)
     {
       g_clear_pointer (&image, sb_image_unref);

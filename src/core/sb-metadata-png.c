@@ -47,6 +47,21 @@ append_packed (GByteArray *array, const void *data, gsize n)
 
 GMutex sb_exiv2_lock;
 
+/* Exiv2 and gexiv2 take time by the square of the number of properties: seconds for some ten
+ * thousand, of which there is one at most for each value and each two tags. Real packets have a
+ * thousand. */
+#define MAX_PROPERTIES 10000
+
+static gboolean
+is_excessive_xmp (const guint8 *data, gsize n)
+{
+  gsize twice = 0;
+
+  for (gsize i = 0; i < n; i++)
+    twice += data[i] == '=' ? 2 : data[i] == '<' ? 1 : 0;
+  return twice > 2 * MAX_PROPERTIES;
+}
+
 GExiv2Metadata *
 sb_exiv2_open (GBytes *exif, GBytes *xmp)
 {
@@ -75,7 +90,7 @@ sb_exiv2_open (GBytes *exif, GBytes *xmp)
     {
       gsize n = 0;
       const guint8 *data = g_bytes_get_data (xmp, &n);
-      if (!gexiv2_metadata_open_buf (metadata, data, (glong)n, NULL))
+      if (is_excessive_xmp (data, n) || !gexiv2_metadata_open_buf (metadata, data, (glong)n, NULL))
         return NULL;
     }
   return g_steal_pointer (&metadata);
@@ -165,6 +180,8 @@ add_exif (GPtrArray *chunks, const SbMetadata *from, guint width, guint height,
 
   gexiv2_metadata_try_erase_exif_thumbnail (metadata, NULL);
   g_auto (GStrv) tags = gexiv2_metadata_get_exif_tags (metadata);
+  if (tags[0] == NULL) /* a directory of absurd length is left unread without an error */
+    return FALSE;
   guint kept = 0;
   for (guint i = 0; tags[i] != NULL; i++)
     if (keeps_exif (tags[i], keep_location))
@@ -234,6 +251,10 @@ keeps_xmp (const char *tag, gboolean keep_location)
   return TRUE;
 }
 
+/* Beyond this XMP is given up: only made-up packets have so many properties to take out one by one.
+ */
+#define CLEARING_TIME G_TIME_SPAN_SECOND
+
 /* With what it is in: a list of places says that there were some, though it be empty. */
 static void
 clear_xmp (GExiv2Metadata *metadata, char *tag)
@@ -259,12 +280,15 @@ add_xmp (GPtrArray *chunks, const SbMetadata *from, gboolean keep_location)
     return FALSE;
 
   g_auto (GStrv) tags = gexiv2_metadata_get_xmp_tags (metadata);
+  const gint64 latest = g_get_monotonic_time () + CLEARING_TIME;
   guint kept = 0;
   for (guint i = 0; tags[i] != NULL; i++)
     if (keeps_xmp (tags[i], keep_location))
       kept++;
-    else
+    else if (g_get_monotonic_time () < latest)
       clear_xmp (metadata, tags[i]);
+    else
+      return FALSE;
   if (kept == 0)
     return TRUE;
   g_autofree char *packet = gexiv2_metadata_try_generate_xmp_packet (

@@ -370,7 +370,10 @@ take_png_text (SbMetadata *metadata, const char type[4], const guint8 *data, gsi
       return TRUE;
     }
   gsize unpacked = 0;
+  if (metadata->unpacked_bytes > SB_METADATA_MAX_UNPACKED)
+    return FALSE;
   g_autofree guint8 *text = unpack (body, left, &unpacked);
+  metadata->unpacked_bytes += unpacked;
   if (text == NULL)
     return FALSE;
   add_text (metadata, keyword, (const char *)text, unpacked, utf8);

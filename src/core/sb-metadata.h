@@ -28,6 +28,7 @@ typedef struct
   GBytes *iptc;       /* datasets of IPTC-IIM, or NULL */
   GPtrArray *texts;   /* of SbMetadataText */
   gsize texts_bytes;
+  gsize unpacked_bytes;
   /* Pixels a meter, or only their ratio to each other; 0: not told. */
   guint32 density_x, density_y;
   gboolean density_is_ratio;
@@ -45,6 +46,8 @@ typedef struct
 #define SB_METADATA_MAX_BLOCK ((gsize)4 << 20)
 /* And of all texts together. */
 #define SB_METADATA_MAX_TEXTS ((gsize)1 << 20)
+/* What is unpacked for all of them, kept or not. */
+#define SB_METADATA_MAX_UNPACKED ((gsize)32 << 20)
 
 SbMetadata *sb_metadata_new (void) G_GNUC_WARN_UNUSED_RESULT;
 SbMetadata *sb_metadata_ref (SbMetadata *metadata) G_GNUC_WARN_UNUSED_RESULT;
