@@ -133,6 +133,16 @@ format_levels (double levels)
   return g_strdup_printf (_ ("%.2f of 255"), levels);
 }
 
+/* Always: rows that come and go move others away under the hand. */
+static void
+tell_noise (SbSubbandPanel *self, const char *noise)
+{
+  /* Translators: %s is "0.74 of 255", or "–" */
+  g_autofree char *subtitle = g_strdup_printf (_ ("Noise σ before: %s"), noise);
+
+  adw_action_row_set_subtitle (self->suggestion, subtitle);
+}
+
 static void
 follow_measures (SbSubbandPanel *self)
 {
@@ -176,7 +186,7 @@ follow_measures (SbSubbandPanel *self)
       for (guint i = SB_FIGURE_NOISE; i < SB_N_FIGURES; i++)
         set_figure (self, i, g_strdup ("–"));
       adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->suggestion), _ ("Noise unknown"));
-      adw_action_row_set_subtitle (self->suggestion, NULL);
+      tell_noise (self, "–");
       gtk_widget_set_sensitive (GTK_WIDGET (self->sigmas), FALSE);
       return;
     }
@@ -203,12 +213,10 @@ follow_measures (SbSubbandPanel *self)
   const double initial = noisy ? measures->suggested / measures->noise : 0;
   g_autofree char *title = g_strdup_printf (_ ("Suggested: %.2f σ"), initial);
   g_autofree char *noise = format_levels (measures->noise);
-  /* Translators: %s is "0.74 of 255" */
-  g_autofree char *subtitle = g_strdup_printf (_ ("Noise σ before: %s"), noise);
 
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->suggestion),
                                  noisy ? title : _ ("No noise"));
-  adw_action_row_set_subtitle (self->suggestion, noisy ? subtitle : NULL);
+  tell_noise (self, noise);
   gtk_widget_set_sensitive (GTK_WIDGET (self->sigmas), noisy);
   if (self->sigmas_parameter.initial != initial)
     {

@@ -13,7 +13,7 @@ import warnings
 
 sys.dont_write_bytecode = True
 from harness import (CLI, cli, click, content, equal, GLib, GROUND, main, move, Node, park, Picture,
-                     picture, press, read_png, screen, Softbox, test, view, wait, xdotool)
+                     picture, press, read_png, screen, Softbox, test, view, wait, write, xdotool)
 
 import numpy
 import pywt
@@ -672,6 +672,67 @@ def presets_and_levels():
         program.wait_idle()
         equal(wait("the suggestion", suggested), before, "suggestion while it is used")
         check(program.edits())
+
+
+@test
+def levels_kept_and_the_threshold_by_noise():
+    noise = numpy.random.default_rng(38).normal(0, 4, (160, 210, 3))
+    x = numpy.arange(210)[None, :, None]
+    rgb = numpy.clip(90 + x / 4 + noise, 0, 255).astype(numpy.uint8)
+    source = Picture(210, 160, 3, 8, [row.tobytes() for row in rgb])
+    with Softbox(source.save("in.png")) as program:
+        show(program)
+        program.wait_idle()
+
+        def choose(name, level):
+            """In one of the two lists of levels."""
+            node = wait(name, lambda: next((n for n in program.top.walk() if n.title() == name), None))
+            reach(program, node)
+            windows = len(titled(""))
+
+            def opened():  # the first try may be lost while the panel moves
+                node.find("button", re.compile("")).act()
+                try:
+                    return wait("a window more", lambda: len(titled("")) > windows, 2)
+                except AssertionError:
+                    return False
+            wait("the list of levels", opened)
+            press("Home", *["Down"] * (level - 1), "Return")
+        # Levels 2 to 4 of five; then the one that is moved past the other takes it along.
+        choose("Finest level kept", 2)
+        program.wait_edits("bands:gain1=0")
+        choose("Coarsest level kept", 4)
+        program.wait_edits("bands:gain1=0,gain5=0")
+        choose("Coarsest level kept", 1)
+        program.wait_edits("bands:gain2=0,gain3=0,gain4=0,gain5=0")
+
+        def undone():  # of quick changes of one control a step or more
+            program.activate("undo")
+            return program.edits() == ""
+        wait("the levels to be undone", undone)
+
+        # What is suggested, by its button, and twice as many sigmas typed.
+        d1 = transform(samples(source), 1)["D", 1]
+        sigma = numpy.median(numpy.abs(d1)) / 0.6745 / 2
+        program.widget("label", "Noise σ before: %.2f of 255" % sigma)
+        program.widget("label", re.compile("^%.2f of 255 Noise" % sigma))
+        label = program.widget("label", re.compile("^Suggested: "))
+        suggested = float(label.title().split()[1])
+        use = program.widget("button", "Use the suggested threshold")
+        reach(program, use)
+        use.act()
+        wait("a threshold", lambda: re.fullmatch(r"bands:threshold=[\d.]+", program.edits()))
+        assert abs(float(program.edits().split("=")[1]) - suggested * sigma) <= 0.005 * sigma + 1e-4
+        entry = program.widget("spin button", "Noise threshold")
+        program.focus_entry(entry)
+        write("%.2f" % 2)
+        press("Return")
+        wait("two sigmas", lambda: abs(float((program.edits() + "=0").split("=")[1]) - 2 * sigma) < 1e-3)
+        program.wait_idle()
+        path = os.path.abspath("out.png")
+        program.export(path)
+        program.wait_export(path)
+        assert content(path) == cli("in.png", program.edits(), "expected.png")
 
 
 @test
