@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pictures.h"
+#include "sb-arith.h"
 #include "sb-cpu-haar.h"
 #include "sb-error.h"
 #include "sb-haar.h"
@@ -611,10 +612,60 @@ test_show (void)
   sb_parallel_free (parallel);
 }
 
+/* Every colour up to its alpha and a little beyond; all alphas with -m slow, a share of them
+ * otherwise. */
+static void
+test_store_alpha (void)
+{
+  const SbIsa best = sb_isa_get ();
+  g_autofree float *colours = g_new (float, 65536);
+  g_autofree guint16 *alphas = g_new (guint16, 4 * 65536);
+  g_autofree guint16 *stored = g_new (guint16, 4 * 65536);
+
+  for (guint c = 0; c < 65536; c++)
+    colours[c] = (float)c;
+  for (SbIsa isa = SB_ISA_BASE; isa < SB_N_ISAS; isa++)
+    {
+      if (!sb_isa_is_available (isa))
+        continue;
+      sb_isa_force (isa);
+      const SbHaarKernels *kernels = sb_haar_kernels_get ();
+      for (guint a = 0; a < 65536; a += a < 300 || a >= 65500 || g_test_slow () ? 1 : 97)
+        {
+          const guint n = MIN (a + 3, 65536);
+
+          for (guint c = 0; c < n; c++)
+            alphas[4 * c] = (guint16)a;
+          kernels->store_16 (colours, colours, colours, n, FALSE, alphas, stored);
+          for (guint c = 0; c < n; c++)
+            {
+              const guint16 wanted = sb_unpremultiply (c, a);
+
+              for (guint k = 0; k < 3; k++)
+                if (stored[4 * c + k] != wanted)
+                  g_error ("%u under %u: %u, not %u", c, a, stored[4 * c + k], wanted);
+              g_assert_cmpuint (stored[4 * c + 3], ==, a);
+            }
+        }
+      /* And those of 8 bits. */
+      guint8 pixels[4 * 256];
+      for (guint v = 0; v < 4 * 256; v++)
+        pixels[v] = (guint8)(v % 4 == 3 ? v / 4 : 255 - v / 4);
+      for (guint n = 0; n <= 256; n += 51)
+        {
+          kernels->alphas_8 (pixels, n, alphas);
+          for (guint v = 0; v < n; v++)
+            g_assert_cmpuint (alphas[4 * v], ==, v * 257);
+        }
+    }
+  sb_isa_force (best);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/haar/store-alpha", test_store_alpha);
   g_test_add_func ("/haar/levels", test_levels);
   g_test_add_func ("/haar/names", test_names);
   g_test_add_func ("/haar/mosaic", test_mosaic);

@@ -159,8 +159,7 @@ store_row (const Run *run, SbBandsRoom *room, SbMaskWindow *window, guint j, gui
 
       if (source->format == SB_PIXELS_8)
         {
-          for (guint i = 0; i < n; i++)
-            room->alpha[4 * i] = (guint16)(in[4 * i + 3] * 257);
+          job->kernels->alphas_8 (in, n, room->alpha);
           alpha = room->alpha;
         }
       else

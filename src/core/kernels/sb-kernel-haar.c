@@ -708,33 +708,39 @@ whole_1 (float x)
   return bits.u & 0xffffu;
 }
 
-/* min (65535, floor (p * 65535 / a + 1/2)) from 65535 / a in double. The quotient that is cut is a
- * whole number, or at least 1 / (2 a) > 2^-18 below the next; the rounding of the product is far
- * less than the 2^-20 added to it. */
+/* floor (p * 65535 / a + 1/2) for p <= a, a > 0; by: 65535 / a in float. The float quotient is far
+ * less than one off, and what it leaves of (2 * 65535 p + a) / 2a, which 32 bits have however large
+ * both are, tells on which side. */
 INLINE guint32
-divide_alpha (guint32 p, double by)
+divide_alpha (guint32 p, guint32 a, float by)
 {
-  const double quotient = (double)(gint32)p * by + (0.5 + 1.0 / 1048576);
-  return (guint32)(gint32)(quotient < 65535.0 ? quotient : 65535.0);
+  const gint32 q = (gint32)((float)(gint32)p * by + 0.5f);
+  const gint32 rest = (gint32)(p * 131070u + a - (guint32)q * (2 * a));
+
+  return (guint32)(q - (((gint32)(2 * a) - 1 - rest) >> 31) + (rest >> 31));
 }
 
 #define PIXELS 64
 
-/* PIXELS colours of 16 bits divided by their alphas, in place. */
+/* PIXELS colours of 16 bits divided by their alphas, in place: 65535 at most, and 0 / 1 where alpha
+ * is 0. */
 INLINE void
-divide_colours (guint32 colours[3][PIXELS], const guint16 *restrict alpha)
+divide_colours (guint32 colours[3][PIXELS], const guint32 *restrict alpha)
 {
-  double by[PIXELS];
+  guint32 a[PIXELS];
+  float by[PIXELS];
 
-  /* Where alpha is 0 there is no colour: p * 0. */
   for (guint i = 0; i < PIXELS; i++)
     {
-      const gint32 a = alpha[i];
-      by[i] = a > 0 ? 65535.0 / (double)a : 0.0;
+      a[i] = alpha[i] > 1 ? alpha[i] : 1;
+      by[i] = 65535.0f / (float)(gint32)a[i];
     }
   for (guint c = 0; c < 3; c++)
     for (guint i = 0; i < PIXELS; i++)
-      colours[c][i] = divide_alpha (colours[c][i], by[i]);
+      {
+        const guint32 p = colours[c][i] < alpha[i] ? colours[c][i] : alpha[i];
+        colours[c][i] = divide_alpha (p, a[i], by[i]);
+      }
 }
 
 static void
@@ -755,7 +761,7 @@ store_16 (const float *r, const float *g, const float *b, gsize n, gboolean opaq
   for (; !opaque && i + PIXELS <= n; i += PIXELS)
     {
       guint32 colours[3][PIXELS];
-      guint16 alphas[PIXELS];
+      guint32 alphas[PIXELS];
 
       for (guint k = 0; k < PIXELS; k++)
         alphas[k] = alpha[4 * (i + k)];
@@ -776,13 +782,29 @@ store_16 (const float *r, const float *g, const float *b, gsize n, gboolean opaq
     }
   for (; i < n; i++)
     {
-      const gint32 a = opaque ? 65535 : alpha[4 * i];
-      const double by = a > 0 ? 65535.0 / (double)a : 0.0;
+      const guint32 a = opaque ? 65535 : alpha[4 * i];
+      const guint32 least = MAX (a, 1);
+      const float by = 65535.0f / (float)(gint32)least;
 
       for (guint c = 0; c < 3; c++)
-        out[4 * i + c]
-            = (guint16)(opaque ? whole_1 (in[c][i]) : divide_alpha (whole_1 (in[c][i]), by));
+        {
+          const guint32 p = whole_1 (in[c][i]);
+          out[4 * i + c] = (guint16)(opaque ? p : divide_alpha (MIN (p, a), least, by));
+        }
       out[4 * i + 3] = (guint16)a;
+    }
+}
+
+static void
+alphas_8 (const guint8 *restrict in, gsize n, guint16 *restrict alpha)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      guint32 pixel;
+
+      memcpy (&pixel, in + 4 * i, sizeof pixel);
+      const guint64 wide = GUINT64_TO_LE ((guint64)((GUINT32_FROM_LE (pixel) >> 24) * 257u));
+      memcpy (alpha + 4 * i, &wide, sizeof wide);
     }
 }
 
@@ -995,6 +1017,7 @@ const SbHaarKernels SB_ISA_SYMBOL (sb_haar_kernels) = {
   .luma = luma,
   .shift = shift,
   .store_16 = store_16,
+  .alphas_8 = alphas_8,
   .round_8 = round_8,
   .extremes = extremes,
   .sums = sums,

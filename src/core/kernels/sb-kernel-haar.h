@@ -62,6 +62,8 @@ typedef struct
    * pixels); not used where they are opaque. */
   void (*store_16) (const float *r, const float *g, const float *b, gsize n, gboolean opaque,
                     const guint16 *alpha, guint16 *out);
+  /* The alphas of n pixels of 8 bits as store_16 takes them; what lies between is not defined. */
+  void (*alphas_8) (const guint8 *in, gsize n, guint16 *alpha);
   /* n pixels from 16 to 8 bits. */
   void (*round_8) (const guint16 *in, gsize n, guint8 *out);
 
