@@ -40,6 +40,9 @@ struct _SbWindow
   guint loading_id;   /* the spinner comes late */
   guint leave_id;     /* the button that leaves fullscreen goes */
   guint fold_id;
+  AdwToast *next_toast; /* waits until the newest has slid in, or NULL */
+  guint settle_id;
+  gint64 settle_frame, settled_us;
   guint toast_id;
   AdwToast *toast;       /* the newest, or NULL */
   GString *warnings;     /* of the banner */

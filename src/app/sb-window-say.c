@@ -7,6 +7,9 @@
 #include "sb-accessible.h"
 
 #define TOAST_MS 600
+/* Twice what a slide takes, and some more. */
+#define SETTLED_US   700000
+#define MAX_FRAME_US 50000
 /* A toast is one short line. */
 #define MAX_TOAST 60 /* characters */
 
@@ -20,10 +23,39 @@ name_toast_cb (gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
+/* libadwaita 1.2 crashes where a toast is dismissed while it slides in and both slides end in one
+ * frame: the one out frees what the one in still uses. So none is until it has been there for so
+ * many frames' time; a frame that is late counts little, as slides may begin only after it. */
+static gboolean
+settle_toast_cb (GtkWidget *toasts, GdkFrameClock *clock, gpointer user_data)
+{
+  SbWindow *self = user_data;
+  const gint64 now = gdk_frame_clock_get_frame_time (clock);
+  AdwToast *next;
+
+  if (self->settle_frame != 0)
+    self->settled_us += MIN (now - self->settle_frame, MAX_FRAME_US);
+  self->settle_frame = now;
+  if (self->settled_us < SETTLED_US)
+    return G_SOURCE_CONTINUE;
+
+  self->settle_id = 0;
+  next = g_steal_pointer (&self->next_toast);
+  if (next != NULL)
+    sb_window_add_toast (self, next);
+  return G_SOURCE_REMOVE;
+}
+
 void
 sb_window_add_toast (SbWindow *self, AdwToast *toast)
 {
-  /* The newest is what matters: it waits for none. */
+  if (self->settle_id != 0)
+    {
+      g_set_object (&self->next_toast, toast);
+      g_object_unref (toast);
+      return;
+    }
+  /* The newest is what matters: it waits for none that is there already. */
   if (self->toast != NULL)
     adw_toast_dismiss (self->toast);
   g_set_weak_pointer (&self->toast, toast);
@@ -31,6 +63,10 @@ sb_window_add_toast (SbWindow *self, AdwToast *toast)
   /* Its widget comes when the one before has gone. */
   g_clear_handle_id (&self->toast_id, g_source_remove);
   self->toast_id = g_timeout_add (TOAST_MS, name_toast_cb, self);
+  self->settle_frame = 0;
+  self->settled_us = 0;
+  self->settle_id
+      = gtk_widget_add_tick_callback (GTK_WIDGET (self->toasts), settle_toast_cb, self, NULL);
 }
 
 void

@@ -373,6 +373,7 @@ sb_window_dispose (GObject *object)
   g_clear_handle_id (&self->fold_id, g_source_remove);
   g_clear_handle_id (&self->toast_id, g_source_remove);
   g_clear_weak_pointer (&self->toast);
+  g_clear_object (&self->next_toast);
   if (self->load != NULL)
     g_cancellable_cancel (self->load);
   g_clear_object (&self->load);
