@@ -28,6 +28,7 @@ struct _SbWindow
   AdwApplicationWindow parent_instance;
 
   SbDocument *document;
+  SbDevice device; /* that was asked for */
   GSettings *settings;
   SbSubbandModel *model;
   SbSubbandsLayout subbands_layout;
@@ -96,6 +97,8 @@ void sb_window_warn (SbWindow *self, const char *sentence);
 void sb_window_clear_banner (SbWindow *self);
 /* The document's error may have gone, and its banner goes with it. */
 void sb_window_follow_error (SbWindow *self);
+/* Tells once why there is no GPU, and again only when the reason is another one. */
+void sb_window_follow_device (SbWindow *self);
 
 /* sb-window-compare.c */
 /* The keys and buttons that show the original while they are held. */

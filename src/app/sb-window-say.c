@@ -4,6 +4,8 @@
 
 #include "sb-window-private.h"
 
+#include <glib/gi18n-lib.h>
+
 #include "sb-accessible.h"
 
 #define TOAST_MS 600
@@ -130,4 +132,24 @@ sb_window_follow_error (SbWindow *self)
   if ((error == NULL || *error == '\0')
       && gtk_info_bar_get_message_type (self->banner) == GTK_MESSAGE_ERROR)
     sb_window_clear_banner (self);
+}
+
+void
+sb_window_follow_device (SbWindow *self)
+{
+  g_autofree char *name = NULL;
+  g_autofree char *reason = NULL;
+  g_autofree char *told = g_settings_get_string (self->settings, "told-device");
+  g_autofree char *text = NULL;
+
+  g_object_get (self->document, "device-name", &name, "device-reason", &reason, NULL);
+  /* The document says the reason before the name: with a name this is a device that was lost or
+   * that was asked for, which is told of in other words. */
+  if ((name != NULL && *name != '\0') || reason == NULL || *reason == '\0'
+      || self->device.kind != SB_DEVICE_AUTO || g_str_equal (reason, told))
+    return;
+  g_settings_set_string (self->settings, "told-device", reason);
+  /* Translators: %s is why no GPU is used, "there is no NVIDIA GPU". */
+  text = g_strdup_printf (_ ("Computing on the CPU: %s"), reason);
+  sb_window_toast (self, text);
 }

@@ -303,6 +303,8 @@ connect_document (SbWindow *self)
                              G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "notify::error", G_CALLBACK (sb_window_follow_error), self,
                            G_CONNECT_SWAPPED);
+  g_signal_connect_object (document, "notify::device-reason", G_CALLBACK (sb_window_follow_device),
+                           self, G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "notify::undo-label", G_CALLBACK (follow_labels), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "notify::redo-label", G_CALLBACK (follow_labels), self,
@@ -491,6 +493,7 @@ sb_window_new (SbApplication *application, SbDevice device)
   gboolean maximized;
 
   self->settings = g_object_ref (sb_application_get_settings (application));
+  self->device = device;
   self->document = sb_document_new (device);
   self->panel_wanted = g_settings_get_boolean (self->settings, "panel-shown");
 

@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from harness import LIMIT, SOFTBOX, Softbox, content, equal, main, picture, press, test, wait
+from harness import (LIMIT, Node, SOFTBOX, Softbox, click, content, equal, main, picture, press, test,
+                     wait)
 
 
 def run(*arguments, **env):
@@ -159,6 +160,42 @@ def cancelling_an_export():
     equal(found, ["in.png"], "files")
     program.discard()
     program.wait_end()
+
+
+FAULTY = os.path.join(os.path.dirname(SOFTBOX), "..", "..", "tests", "faulty")
+
+
+@test
+def no_gpu_is_told_once():
+    path = picture(300, 200).save("in.png")
+
+    def everything(program):
+        return Node.application(program.process.pid)
+
+    def toast(program):
+        return program.top.find("label", re.compile("^Computing on the CPU: "))
+
+    for fault, reason in (("driver", "there is no NVIDIA driver"), ("device", "there is no NVIDIA GPU"),
+                          ("old", "Faulty is too old: it has compute capability 6.1, 7.5 is needed")):
+        env = {"SOFTBOX_MODULE_DIR": os.path.abspath(FAULTY), "SOFTBOX_FAULTY": fault}
+        with Softbox(path, env=env, settings={"told-device": "''"}) as program:
+            equal(wait("the toast", lambda: program.alive() and toast(program)).title(),
+                  "Computing on the CPU: " + reason, "toast")
+            # A click at the right end of the status line tells it too.
+            click(program.middle(program.widget("button", re.compile("^CPU, "))))
+            wait("the reason", lambda: program.alive() and everything(program).find("label", reason))
+            press("Escape")
+            # Once: no window that comes says it again.
+            program.app_activate("new-window")
+            second = program.wait_window(2)
+            program.wait_active(second)
+            empty = wait("the other window", lambda: next(
+                (n for n in everything(program).children() if n.title() == "Softbox"), None))
+            program.wait_idle(2)
+            equal(empty.find("label", re.compile("^Computing on the CPU: ")), None, "told twice")
+    with Softbox(path, env=env, settings={"told-device": "'%s'" % reason}) as program:
+        program.settled()
+        equal(toast(program), None, "told in a run before")
 
 
 sys.exit(main())
