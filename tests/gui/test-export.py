@@ -7,6 +7,7 @@ test-export.py SOFTBOX SOFTBOX_CLI; runs under with-display.sh and speaks TAP.""
 
 import os
 import shutil
+import signal
 import struct
 import sys
 import time
@@ -170,6 +171,26 @@ def another_file_is_not_asked_about():
         choose(program, "there.png")
         wait("the export", lambda: program.alive() and content("there.png") == right)
         equal(heading(program), None, "a question")
+
+
+@test
+def failures_while_frames_are_late():
+    """What tells of one slides in while what told of the last slides out, and both end in one frame.
+    Settings of its own: the harness has animations off."""
+    path = start()
+    with Softbox(path, env={"XDG_CONFIG_HOME": os.path.abspath("moving")}) as program:
+        program.set_edit(EDIT)
+        program.wait_idle()
+        for n in range(24):
+            program.export(os.path.abspath("new-%d.png" % n if n % 6 in (0, 5) else "in.png"))
+            program.wait_idle()
+            if n % 6 == 4:
+                os.kill(program.process.pid, signal.SIGSTOP)
+                time.sleep(0.4)
+                os.kill(program.process.pid, signal.SIGCONT)
+        program.export(os.path.abspath("in.png"))
+        program.wait_idle()
+        assert "in.png" in program.error(), program.error()
 
 
 @test
