@@ -101,6 +101,34 @@ test_correct (void)
   assert_corrected ("/tmp/bad\xff.jpg", "/tmp/bad\xff.png");
 }
 
+/* What the document portal has given is written under the name that it has. */
+static void
+test_alone (void)
+{
+  const char *runtime = g_get_user_runtime_dir ();
+  g_autofree char *own = g_build_filename (runtime, "doc", "1f2e3d", "street.jpg", NULL);
+  g_autofree char *deep = g_build_filename (runtime, "doc", "1f2e3d", "photos", "street.jpg", NULL);
+  g_autofree char *deep_png
+      = g_build_filename (runtime, "doc", "1f2e3d", "photos", "street.png", NULL);
+  g_autofree char *near = g_build_filename (runtime, "documents", "street.jpg", NULL);
+  g_autofree char *near_png = g_build_filename (runtime, "documents", "street.png", NULL);
+  const char *const names[][2] = {
+    { own, own },
+    { "/run/flatpak/doc/1f2e3d/street.jpg", "/run/flatpak/doc/1f2e3d/street.jpg" },
+    { deep, deep_png },
+    { near, near_png },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autoptr (GFile) file = g_file_new_for_path (names[i][0]);
+      g_autoptr (GFile) corrected = sb_export_correct_name (file);
+
+      g_assert_cmpint (sb_export_stands_alone (file), ==, i < 2);
+      g_assert_cmpstr (g_file_peek_path (corrected), ==, names[i][1]);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -110,6 +138,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/export-name/work", test_work);
   g_test_add_func ("/export-name/suggest-length", test_suggest_length);
   g_test_add_func ("/export-name/correct", test_correct);
+  g_test_add_func ("/export-name/alone", test_alone);
 
   return g_test_run ();
 }

@@ -87,6 +87,26 @@ sb_export_suggest_name (const char *display_name, SbExportWork work, guint attem
   return g_strconcat (valid, suffix, ".png", NULL);
 }
 
+gboolean
+sb_export_stands_alone (GFile *file)
+{
+  g_return_val_if_fail (G_IS_FILE (file), FALSE);
+
+  const char *path = g_file_peek_path (file);
+  g_autofree char *own = g_build_filename (g_get_user_runtime_dir (), "doc", NULL);
+  const char *const roots[] = { own, "/run/flatpak/doc" };
+
+  for (guint i = 0; path != NULL && i < G_N_ELEMENTS (roots); i++)
+    if (g_str_has_prefix (path, roots[i]) && path[strlen (roots[i])] == G_DIR_SEPARATOR)
+      {
+        g_auto (GStrv) parts = g_strsplit (path + strlen (roots[i]) + 1, G_DIR_SEPARATOR_S, -1);
+
+        /* A number and a name: in a folder that was given there are more. */
+        return g_strv_length (parts) == 2;
+      }
+  return FALSE;
+}
+
 GFile *
 sb_export_correct_name (GFile *file)
 {
@@ -98,7 +118,8 @@ sb_export_correct_name (GFile *file)
   g_autoptr (GFile) folder = g_file_get_parent (file);
   const char *dot = strrchr (name, '.');
 
-  if (folder == NULL || (dot != NULL && dot != name && g_ascii_strcasecmp (dot, ".png") == 0))
+  if (folder == NULL || sb_export_stands_alone (file)
+      || (dot != NULL && dot != name && g_ascii_strcasecmp (dot, ".png") == 0))
     return g_object_ref (file);
   stem = g_strndup (name, stem_length (name));
   corrected = g_strconcat (stem, ".png", NULL);

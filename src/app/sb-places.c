@@ -50,7 +50,11 @@ is_good (GFile *folder, gboolean writable)
       folder, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE "," G_FILE_ATTRIBUTE_STANDARD_TYPE,
       G_FILE_QUERY_INFO_NONE, NULL, NULL);
 
-  return info != NULL && g_file_info_get_file_type (info) == G_FILE_TYPE_DIRECTORY
+  /* Where only one file was given there is no room for others. */
+  g_autoptr (GFile) other = g_file_get_child (folder, "other");
+
+  return info != NULL && !(writable && sb_export_stands_alone (other))
+         && g_file_info_get_file_type (info) == G_FILE_TYPE_DIRECTORY
          && (!writable
              || g_file_info_get_attribute_boolean (info, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE));
 }
