@@ -288,6 +288,12 @@ properties_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
   gtk_window_present (sb_properties_dialog_new (self));
 }
 
+/* GSimpleAction sets what it is asked to where nobody says otherwise, also when it is disabled. */
+static void
+keep_state_cb (GSimpleAction *action, GVariant *state, gpointer user_data)
+{
+}
+
 static const GActionEntry entries[] = {
   { .name = "open", .activate = open_cb },
   { .name = "export", .activate = export_cb },
@@ -324,9 +330,9 @@ static const GActionEntry entries[] = {
   { .name = "cancel", .activate = cancel_cb },
   { .name = "menu", .activate = menu_cb },
   /* Read-only: always disabled, only their states say something. */
-  { .name = "busy", .state = "false" },
-  { .name = "edits", .state = "''" },
-  { .name = "error", .state = "''" },
+  { .name = "busy", .state = "false", .change_state = keep_state_cb },
+  { .name = "edits", .state = "''", .change_state = keep_state_cb },
+  { .name = "error", .state = "''", .change_state = keep_state_cb },
 };
 
 void

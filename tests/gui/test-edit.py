@@ -11,6 +11,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import harness
 from harness import (GLib, Softbox, cli, click, content, equal, main, move, park, picture, press,
                      read_png, test, view, wait, write, xdotool)
 
@@ -247,6 +248,19 @@ def animation_leaves_no_trace():
         press("ctrl+z")
         program.wait_edits("")
         equal(program.state("undo")[0], False, "undo")
+
+
+@test
+def states_that_others_cannot_set():
+    with Softbox(picture(40, 30).save("in.png")) as program:
+        program.set_edit("blur:radius=3")
+        program.wait_idle()
+        for name, value in (("busy", GLib.Variant("b", True)), ("edits", GLib.Variant("s", "blur")),
+                            ("error", GLib.Variant("s", "none"))):
+            before = program.state(name)
+            harness.call(harness.session, harness.ID, harness.ROOT + "/window/1", "org.gtk.Actions", "SetState",
+                         GLib.Variant("(sva{sv})", (name, value, {})))
+            equal(program.state(name), before, name)
 
 
 @test
