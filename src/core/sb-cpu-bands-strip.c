@@ -60,7 +60,7 @@ sb_bands_room_init (const SbBandsJob *job, guint8 *memory, SbBandsRoom *room)
       next += row;
     }
   for (guint c = 0; c < job->n_planes; c++)
-    for (guint level = 1; level <= job->tile_levels; level++)
+    for (guint level = 1; level <= MIN (job->tile_levels, SB_BANDS_TILE_LEVELS); level++)
       for (guint k = 0; k < 4; k++)
         {
           SbHaarPlane *plane = &room->planes[c][level][k];

@@ -23,7 +23,7 @@ padded (gsize bytes)
 /* A thread's own memory. */
 typedef struct
 {
-  guint8 *ring, *staging, *edge;
+  guint8 *ring, *staging, *edge, *carries;
   gint32 *sums;
 } Room;
 
@@ -33,8 +33,9 @@ typedef struct
   Room room;
   SbRect rect;
   gsize blocks;
-  gboolean edge; /* rows are read from a copy that goes on beyond the picture */
-  int made;      /* the next row of the picture to be made */
+  gboolean carried; /* the tile to the left has left the sums that rows begin with */
+  gboolean edge;    /* rows are read from a copy that goes on beyond the picture */
+  int start, made;  /* the first row of the picture made, and the next one to be */
 } Tile;
 
 static const guint16 *
@@ -96,7 +97,9 @@ make_rows (Tile *tile, gint64 stop)
                   (guint32 *)tile->room.edge);
       else
         in = sb_blur_job_source (job, x, y);
-      plan->kernels->row (&plan->box, in + 4, tile->blocks, (guint16 *)row_at (tile, y), ahead);
+      plan->kernels->row (&plan->box, in + 4, tile->blocks, (guint16 *)row_at (tile, y),
+                          tile->room.carries + (gsize)(y - tile->start) * SB_CARRY_BYTES,
+                          tile->carried, ahead);
     }
 }
 
@@ -148,6 +151,7 @@ run_tile (gsize item, guint thread, gpointer data)
   const int y = (int)(item / plan->n_columns) * plan->rows;
   Tile tile = { .plan = plan };
   guint8 *memory = plan->threads + thread * plan->thread_bytes;
+  gsize *next = (gsize *)memory; /* the item after the one that the carries are of */
   const guint16 *enter[ROWS], *leave[ROWS];
 
   tile.rect
@@ -159,12 +163,15 @@ run_tile (gsize item, guint thread, gpointer data)
   tile.room.ring = memory += 64; /* the kernels read the sample before */
   tile.room.staging = memory += plan->ring * plan->row_bytes;
   tile.room.edge = memory += ROWS * plan->staging_stride;
-  tile.room.sums = (gint32 *)(memory + plan->edge_bytes);
+  tile.room.sums = (gint32 *)(memory += plan->edge_bytes);
+  tile.room.carries = memory + plan->sums_bytes;
 
   const gint64 first = tile.rect.y, stop = first + tile.rect.height;
   for (gsize i = 0; i < tile.blocks * SB_BLOCK_SAMPLES; i++)
     tile.room.sums[i] = plan->box.offset;
-  tile.made = (int)MAX (first - radius, 0);
+  tile.start = tile.made = (int)MAX (first - radius, 0);
+  tile.carried = item % plan->n_columns > 0 && *next == item;
+  *next = 0;
   make_rows (&tile, first + radius + 1);
   for (gint64 i = first - radius, alike; i <= first + radius; i += alike)
     {
@@ -187,6 +194,7 @@ run_tile (gsize item, guint thread, gpointer data)
       write_rows (&tile, at, rows, enter, leave);
     }
   job->kernels->fence ();
+  *next = item + 1;
 }
 
 gboolean
@@ -222,14 +230,20 @@ sb_bytes_plan_init (SbBytesPlan *plan, const SbBlurJob *job, const SbRect *rect)
   plan->row_bytes = padded (blocks * SB_BLOCK_BYTES);
   plan->staging_stride = padded (blocks * 64);
   plan->edge_bytes = padded ((2 * (gsize)radius + 2 + blocks * SB_BLOCK) * 4);
+  plan->sums_bytes = padded (blocks * SB_BLOCK_SAMPLES * 4);
   plan->thread_bytes = 64 + plan->ring * plan->row_bytes + ROWS * plan->staging_stride
-                       + plan->edge_bytes + padded (blocks * SB_BLOCK_SAMPLES * 4);
+                       + plan->edge_bytes + plan->sums_bytes
+                       + padded (((gsize)plan->rows + plan->ring) * SB_CARRY_BYTES);
   return TRUE;
 }
 
 gboolean
 sb_bytes_plan_run (const SbBytesPlan *plan)
 {
+  const guint n_threads = sb_parallel_get_n_threads (plan->job->parallel);
+
+  for (guint i = 0; i < n_threads; i++)
+    *(gsize *)(plan->threads + i * plan->thread_bytes) = 0; /* no tile was made */
   return sb_parallel_run (plan->job->parallel, (gsize)plan->n_columns * plan->n_rows, run_tile,
                           (gpointer)plan, plan->job->cancellable)
          && !g_cancellable_is_cancelled (plan->job->cancellable);

@@ -14,7 +14,8 @@ G_BEGIN_DECLS
  * A tile is a column of the picture some hundred pixels wide. A few rows of it at a time go through
  * the horizontal pass into a ring of the last 2R + 1 rows' results, 16 bits each, which stays in
  * the second cache; the sums of the columns take in what is new, let go of what is old, and give a
- * row of the target each. */
+ * row of the target each. A thread that goes on to the tile to the right begins its rows with the
+ * sums that the last tile's ended with. */
 
 /* Whether a job's rectangle can be made so; then *bytes of memory a thread are needed. */
 typedef struct _SbBytesPlan SbBytesPlan;
@@ -28,7 +29,7 @@ struct _SbBytesPlan
   int columns, rows; /* of a tile */
   guint n_columns, n_rows;
   guint ring; /* rows */
-  gsize row_bytes, staging_stride, edge_bytes;
+  gsize row_bytes, staging_stride, edge_bytes, sums_bytes;
   gsize thread_bytes;
   guint8 *threads; /* n_threads * thread_bytes, to be set by the caller */
 };

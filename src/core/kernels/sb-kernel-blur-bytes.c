@@ -39,44 +39,57 @@ move_by (__m512i state, __m512i enter, __m512i leave, guint32 ones)
   return _mm512_dpbusd_epi32 (_mm512_dpbusd_epi32 (state, enter, plus), leave, minus);
 }
 
+/* The sums of `width` pixels, in all four parts of the vector alike. */
+INLINE __m512i
+window_sum (const guint8 *in, gsize width)
+{
+  const __m512i ones = _mm512_set1_epi32 (0x01010101);
+
+  /* Two sums, so that one need not wait for the other. */
+  __m512i sum = _mm512_setzero_si512 (), other = sum;
+  gsize i = 0;
+  for (; i + 2 * SB_BLOCK <= width; i += 2 * SB_BLOCK)
+    {
+      sum = _mm512_dpbusd_epi32 (sum, turn (_mm512_loadu_si512 (in + 4 * i)), ones);
+      other = _mm512_dpbusd_epi32 (other, turn (_mm512_loadu_si512 (in + 4 * i + 64)), ones);
+    }
+  const guint32 rest = (1u << (width - i)) - 1;
+  sum = _mm512_dpbusd_epi32 (sum, turn (_mm512_maskz_loadu_epi32 ((__mmask16)rest, in + 4 * i)),
+                             ones);
+  other = _mm512_dpbusd_epi32 (
+      other, turn (_mm512_maskz_loadu_epi32 ((__mmask16)(rest >> 16), in + 4 * i + 64)), ones);
+  sum = _mm512_add_epi32 (sum, other);
+  sum = _mm512_add_epi32 (sum, _mm512_shuffle_i32x4 (sum, sum, 0x4e));
+  return _mm512_add_epi32 (sum, _mm512_shuffle_i32x4 (sum, sum, 0xb1));
+}
+
 static void
-row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const guint8 *ahead)
+row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, void *carry,
+     gboolean carried, const guint8 *ahead)
 {
   const gsize width = 2 * (gsize)box->radius + 1;
   const guint8 *enter = in + 4 * width;
   const __m512 inverse = _mm512_set1_ps (box->row_inverse);
   const __m512 addend = _mm512_set1_ps (box->row_addend);
-  const __m512i zero = _mm512_setzero_si512 (), ones = _mm512_set1_epi32 (0x01010101);
+  const __m512i zero = _mm512_setzero_si512 ();
   const __m512i high = _mm512_set1_epi32 ((gint32)0xffff0000);
 
-  /* The window of the first pixel: in all four parts of the vector alike. Two sums, so that one
-   * need not wait for the other. */
-  __m512i sum = zero, other = zero;
-  gsize i = 0;
-  for (; i + 2 * SB_BLOCK <= width; i += 2 * SB_BLOCK)
-    {
-      _mm_prefetch ((const char *)ahead + 4 * i, _MM_HINT_T1);
-      _mm_prefetch ((const char *)ahead + 4 * i + 64, _MM_HINT_T1);
-      sum = _mm512_dpbusd_epi32 (sum, turn (_mm512_loadu_si512 (in + 4 * i)), ones);
-      other = _mm512_dpbusd_epi32 (other, turn (_mm512_loadu_si512 (in + 4 * i + 64)), ones);
-    }
-  const guint32 rest = (1u << (width - i)) - 1;
-  _mm_prefetch ((const char *)ahead + 4 * i, _MM_HINT_T1);
-  sum = _mm512_dpbusd_epi32 (sum, turn (_mm512_maskz_loadu_epi32 ((__mmask16)rest, in + 4 * i)),
-                             ones);
-  other = _mm512_dpbusd_epi32 (
-      other, turn (_mm512_maskz_loadu_epi32 ((__mmask16)(rest >> 16), in + 4 * i + 64)), ones);
-  ahead += 4 * width;
-  sum = _mm512_add_epi32 (sum, other);
-  sum = _mm512_add_epi32 (sum, _mm512_shuffle_i32x4 (sum, sum, 0x4e));
-  sum = _mm512_add_epi32 (sum, _mm512_shuffle_i32x4 (sum, sum, 0xb1));
-  sum = _mm512_add_epi32 (sum, _mm512_set1_epi32 (box->row_offset));
+  /* The window of the first pixel. */
+  __m512i sum;
+  if (carried)
+    sum = _mm512_broadcast_i32x4 (_mm_load_si128 (carry));
+  else
+    sum = _mm512_add_epi32 (window_sum (in, width), _mm512_set1_epi32 (box->row_offset));
 
-  for (gsize b = 0; b < blocks; b++, in += 64, enter += 64, out += SB_BLOCK_SAMPLES, ahead += 64)
+  /* Rows to come are called for evenly: many lines at once would keep what is loaded waiting. */
+  const guint8 *beyond = ahead + 4 * width;
+  const gsize step = (4 * width + blocks - 1) / blocks;
+  for (gsize b = 0; b < blocks; b++, in += 64, enter += 64, out += SB_BLOCK_SAMPLES)
     {
       const __m512i e = turn (_mm512_loadu_si512 (enter)), l = turn (_mm512_loadu_si512 (in));
 
-      _mm_prefetch ((const char *)ahead, _MM_HINT_T1);
+      _mm_prefetch ((const char *)beyond + 64 * b, _MM_HINT_T1);
+      _mm_prefetch ((const char *)ahead + step * b, _MM_HINT_T1);
       /* How far 4 pixels move the window, then up to the end of each group of 4. */
       const __m512i by = move_by (zero, e, l, 0x01010101);
       __m512i to = _mm512_add_epi32 (by, _mm512_alignr_epi64 (by, zero, 6));
@@ -96,7 +109,9 @@ row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const 
                             choose (q[2 * h], _mm512_slli_epi32 (q[2 * h + 1], 16), high));
     }
   /* The last pixels lie in one line more, as rows begin within one. */
-  _mm_prefetch ((const char *)ahead, _MM_HINT_T1);
+  _mm_prefetch ((const char *)beyond + 64 * blocks, _MM_HINT_T1);
+  if (carry != NULL)
+    _mm_store_si128 (carry, _mm512_castsi512_si128 (sum));
 }
 
 static void
@@ -180,7 +195,7 @@ unpack (__m256i a, __m256i b, __m256i out[2])
 
 /* The sums of `count` pixels, for each channel four times over. */
 INLINE __m256i
-window_sum (const guint8 *in, gsize count, const guint8 *ahead)
+window_sum (const guint8 *in, gsize count)
 {
   const __m256i zero = _mm256_setzero_si256 ();
   __m256i sum = zero, two[2];
@@ -188,7 +203,6 @@ window_sum (const guint8 *in, gsize count, const guint8 *ahead)
 
   for (; i + 8 <= count; i += 8)
     {
-      _mm_prefetch ((const char *)ahead + 4 * i, _MM_HINT_T1);
       unpack (_mm256_loadu_si256 ((const __m256i *)(in + 4 * i)), zero, two);
       sum = _mm256_add_epi16 (sum, _mm256_add_epi16 (two[0], two[1]));
     }
@@ -215,7 +229,8 @@ row_quotient (__m256i s, __m256i high, __m256 inverse, __m256 addend)
 }
 
 static void
-row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const guint8 *ahead)
+row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, void *carry,
+     gboolean carried, const guint8 *ahead)
 {
   const gsize width = 2 * (gsize)box->radius + 1;
   const guint8 *leave = in - 4, *enter = leave + 4 * width;
@@ -226,15 +241,23 @@ row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const 
   const __m256i upper = _mm256_setr_epi64x (0, 0, -1, -1);
 
   /* The window of the pixel before the first one. */
-  __m256i sum = _mm256_add_epi16 (window_sum (leave, width, ahead),
-                                  _mm256_set1_epi16 ((gint16)(box->row_offset & 0xffff)));
-  ahead += 4 * width;
+  __m256i sum;
+  if (carried)
+    sum = _mm256_broadcastsi128_si256 (_mm_load_si128 (carry));
+  else
+    sum = _mm256_add_epi16 (window_sum (leave, width),
+                            _mm256_set1_epi16 ((gint16)(box->row_offset & 0xffff)));
+  const guint8 *beyond = ahead + 4 * width;
+  const gsize step = (4 * width + blocks - 1) / blocks;
   for (gsize h = 0; h < 2 * blocks; h++, leave += 32, enter += 32, out += 32)
     {
       __m256i s[2];
 
       if (h % 2 == 0)
-        _mm_prefetch ((const char *)ahead + 32 * h, _MM_HINT_T1);
+        {
+          _mm_prefetch ((const char *)beyond + 32 * h, _MM_HINT_T1);
+          _mm_prefetch ((const char *)ahead + step * h / 2, _MM_HINT_T1);
+        }
       /* How each pixel moves the window, then up to each of a group of 4. */
       unpack (_mm256_loadu_si256 ((const __m256i *)enter),
               _mm256_loadu_si256 ((const __m256i *)leave), s);
@@ -253,7 +276,9 @@ row (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, const 
                             row_quotient (_mm256_add_epi16 (base, s[i]), high, inverse, addend));
     }
   /* The last pixels lie in one line more, as rows begin within one. */
-  _mm_prefetch ((const char *)ahead + 64 * blocks, _MM_HINT_T1);
+  _mm_prefetch ((const char *)beyond + 64 * blocks, _MM_HINT_T1);
+  if (carry != NULL)
+    _mm_store_si128 (carry, _mm256_castsi256_si128 (sum));
 }
 
 /* Stored sums: of each 16 samples first the even ones, then the odd ones. */

@@ -16,7 +16,8 @@ G_BEGIN_DECLS
 #define SB_BLOCK         16  /* pixels */
 #define SB_BLOCK_SAMPLES 64  /* of 16 bits, v - 32768 each, or sums of 32 bits */
 #define SB_BLOCK_BYTES   128 /* of samples */
-#define SB_MOST_ROWS     8   /* of columns, at a time */
+#define SB_CARRY_BYTES   16
+#define SB_MOST_ROWS     8 /* of columns, at a time */
 
 /* Both passes for a whole radius, w = 2R + 1. All states are the bits of floats between 2^23 and
  * 2^24, as of SB_BOX_FLOAT_BITS, or, of a column and without `bits`, whole numbers. */
@@ -41,11 +42,12 @@ gboolean sb_bytes_box_init (SbBytesBox *box, guint radius);
 typedef struct
 {
   /* The results of `blocks` blocks of a row into `out`; `in` is the pixel a radius before the first
-   * one. Reads from the pixel before that to the one a radius
-   * and one beyond the last block. `ahead`: the like of
+   * one. Reads from the pixel before that to the one a radius and one beyond the last block.
+   * carry: SB_CARRY_BYTES of the kernel's own, or NULL: where `carried`, what the blocks to the
+   * left of these have left there; and what those to the right may begin with. `ahead`: the like of
    * `in` in a row to come, which is called for. */
-  void (*row) (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out,
-               const guint8 *ahead);
+  void (*row) (const SbBytesBox *box, const guint8 *in, gsize blocks, guint16 *out, void *carry,
+               gboolean carried, const guint8 *ahead);
   /* The first window of columns: sums += weight * samples; 0 <= weight < 32768. */
   void (*add) (gint32 *sums, const guint16 *in, gsize blocks, gint32 weight);
   /* `rows` steps of columns, SB_MOST_ROWS at most: writes 64 bytes a block to the next line of
