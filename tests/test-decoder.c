@@ -446,6 +446,38 @@ test_deep (void)
     }
 }
 
+/* EXIF and XMP are listed in the file; nobody hands them on. */
+static void
+test_items (void)
+{
+  static const struct
+  {
+    const char *items;
+    gsize n;
+    SbMetadataLoss lost;
+  } files[] = {
+    { "infe\2\0\0\0\0\1\0\0av01\0\0\0\0", 20, 0 },
+    { "infe\2\0\0\0\0\2\0\0Exif\0\0\0\0", 20, SB_METADATA_LOST_EXIF },
+    { "infe\3\0\0\0\0\0\0\3\0\0mime\0\0\0\0", 22, SB_METADATA_LOST_XMP },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autoptr (GByteArray) file = g_byte_array_new ();
+      g_autoptr (GError) error = NULL;
+      g_byte_array_append (file,
+                           (const guint8 *)"\0\0\0\x10"
+                                           "ftypavif\0\0\0\0\0\0\0\x15",
+                           20);
+      g_byte_array_append (file, (const guint8 *)files[i].items, (guint)files[i].n);
+      g_autoptr (GInputStream) stream
+          = g_memory_input_stream_new_from_data (file->data, file->len, NULL);
+      g_autoptr (SbImage) image = sb_image_load_stream (stream, "x", 0, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_cmpint (sb_image_get_metadata (image)->lost, ==, files[i].lost);
+    }
+}
+
 /* --- Places without a path -------------------------------------------------------------------- */
 
 static void
@@ -511,6 +543,7 @@ main (int argc, char *argv[])
       g_test_add_func ("/decoder/memory", test_memory);
 #endif
       g_test_add_func ("/decoder/deep", test_deep);
+      g_test_add_func ("/decoder/items", test_items);
       return g_test_run ();
     }
   g_test_add_func ("/decoder/slow-stream", test_slow_stream);

@@ -12,9 +12,10 @@
  * programs in test-export.py. */
 
 #define EXIF_LOST                                                                                  \
-  "The file's camera data (EXIF) is damaged and was left out of the exported picture."
+  "The file's camera data (EXIF) cannot be read and was left out of the exported picture."
 #define XMP_LOST                                                                                   \
-  "The file's description (XMP) is damaged or too large and was left out of the exported picture."
+  "The file's description (XMP) cannot be read or is too large and was left out of the exported "  \
+  "picture."
 #define EXTENSION_LOST                                                                             \
   "The file's description (XMP) has a second part, which was left out of the exported picture."
 #define IPTC_LOST                                                                                  \

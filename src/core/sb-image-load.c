@@ -413,6 +413,27 @@ is_deep (const guint8 *head, gsize n)
   return FALSE;
 }
 
+/* What AVIF and HEIF files list beside the picture, which no loader hands on: items of the type
+ * Exif, and of a media type, which is XMP's (ISO/IEC 14496-12 8.11.6; 23008-12 A.2, A.3). */
+static SbMetadataLoss
+find_items (const guint8 *head, gsize n)
+{
+  SbMetadataLoss found = 0;
+
+  if (n < 12 || memcmp (head + 4, "ftyp", 4) != 0)
+    return 0;
+  for (gsize at = 8; at + 18 <= n; at++)
+    if (memcmp (head + at, "infe", 4) == 0)
+      {
+        /* after a version, flags, a number of two or four bytes, and two more */
+        const guint8 *type = head + at + (head[at + 4] == 3 ? 14 : 12);
+        found |= memcmp (type, "Exif", 4) == 0   ? SB_METADATA_LOST_EXIF
+                 : memcmp (type, "mime", 4) == 0 ? SB_METADATA_LOST_XMP
+                                                 : 0;
+      }
+  return found;
+}
+
 static SbImage *
 load (SbReader *reader, GError **error)
 {
@@ -442,6 +463,7 @@ load (SbReader *reader, GError **error)
   /* The loader uses the window up: the name is looked up before it is asked. */
   const char *format = name_format (head, n);
   const gboolean deep = is_deep (head, n);
+  const SbMetadataLoss beside = find_items (head, n);
   g_autoptr (GError) failure = NULL;
   const gboolean webp
       = n >= 12 && memcmp (head, "RIFF", 4) == 0 && memcmp (head + 8, "WEBP", 4) == 0;
@@ -450,6 +472,8 @@ load (SbReader *reader, GError **error)
   if (image != NULL && deep)
     sb_image_add_warning (image, _ ("The file has more than 8 bits a channel: the picture was "
                                     "reduced to 8."));
+  if (image != NULL && sb_image_get_metadata (image) != NULL)
+    sb_image_get_metadata (image)->lost |= beside;
   if (image != NULL)
     return image;
   if (format != NULL && g_error_matches (failure, SB_ERROR, SB_ERROR_UNAVAILABLE))

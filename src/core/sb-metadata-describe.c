@@ -169,10 +169,10 @@ sb_metadata_describe_loss (SbMetadataLoss lost)
     SbMetadataLoss kind;
     const char *sentence;
   } kinds[] = {
-    { SB_METADATA_LOST_EXIF, _ ("The file's camera data (EXIF) is damaged and was left out of the "
-                                "exported picture.") },
-    { SB_METADATA_LOST_XMP, _ ("The file's description (XMP) is damaged or too large and was left "
-                               "out of the exported picture.") },
+    { SB_METADATA_LOST_EXIF, _ ("The file's camera data (EXIF) cannot be read and was left out of "
+                                "the exported picture.") },
+    { SB_METADATA_LOST_XMP, _ ("The file's description (XMP) cannot be read or is too large and "
+                               "was left out of the exported picture.") },
     { SB_METADATA_LOST_XMP_EXTENSION, _ ("The file's description (XMP) has a second part, which "
                                          "was left out of the exported picture.") },
     { SB_METADATA_LOST_IPTC, _ ("The file's caption data (IPTC) is damaged and was left out of the "

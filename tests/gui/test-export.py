@@ -199,7 +199,7 @@ def what_an_export_could_not_keep():
     body = b"Exif\0\0II*\0\xf0\xff\xff\xff" + b"x" * 40
     with open("in.jpg", "wb") as f:
         f.write(jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + jpeg[2:])
-    said = "The file's camera data (EXIF) is damaged and was left out of the exported picture."
+    said = "The file's camera data (EXIF) cannot be read and was left out of the exported picture."
     with Softbox(os.path.abspath("in.jpg")) as program:
         labels = lambda: [n.title() for n in program.top.walk() if n.role() == "label"]
         assert said not in labels(), "said before it happened"
