@@ -315,6 +315,7 @@ struct _SbDocument
   SbWork *work;
   SbJobs jobs;
   gboolean closed;
+  guint n_holds; /* sb_document_hold() */
   guint64 memory_limit;
   guint64 history_budget;
 

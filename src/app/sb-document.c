@@ -47,7 +47,7 @@ sb_document_set_number (SbDocument *self, guint prop, double value)
 gboolean
 sb_document_is_busy (SbDocument *self)
 {
-  if (self->flags[SB_PROP_LOADING] || self->flags[SB_PROP_EXPORTING])
+  if (self->flags[SB_PROP_LOADING] || self->flags[SB_PROP_EXPORTING] || self->n_holds > 0)
     return TRUE;
   if (self->flags[SB_PROP_ANIMATING] || self->closed)
     return FALSE;
@@ -55,6 +55,24 @@ sb_document_is_busy (SbDocument *self)
   const gboolean pending = sb_work_is_pending (self->work);
   g_mutex_unlock (&self->work->mutex);
   return pending;
+}
+
+void
+sb_document_hold (SbDocument *self)
+{
+  g_return_if_fail (SB_IS_DOCUMENT (self));
+
+  self->n_holds++;
+  sb_document_set_flag (self, SB_PROP_BUSY, TRUE);
+}
+
+void
+sb_document_release (SbDocument *self)
+{
+  g_return_if_fail (SB_IS_DOCUMENT (self) && self->n_holds > 0);
+
+  self->n_holds--;
+  sb_document_set_flag (self, SB_PROP_BUSY, sb_document_is_busy (self));
 }
 
 SbHistoryState

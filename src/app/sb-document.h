@@ -127,6 +127,9 @@ void sb_document_set_history_budget (SbDocument *self, guint64 bytes);
 /* What a picture may take, as sb_image_load() counts; 0 for half of the physical memory. For the
  * loads that follow. */
 void sb_document_set_memory_limit (SbDocument *self, guint64 bytes);
+/* Somebody else works on what this document gave it, and "busy" says so until it is released. */
+void sb_document_hold (SbDocument *self);
+void sb_document_release (SbDocument *self);
 /* A failure that the interface shows: sets "error". NULL clears it. */
 void sb_document_report (SbDocument *self, const GError *error);
 

@@ -18,6 +18,7 @@ typedef struct
 {
   SbWindow *window; /* held: the answer may come when it is closed */
   GApplication *application;
+  SbDocument *document;
   SbBandsExport what;
   GFile *file; /* or the folder */
   char *stem;
@@ -34,6 +35,8 @@ job_free (gpointer data)
 {
   Job *job = data;
 
+  sb_document_release (job->document);
+  g_object_unref (job->document);
   g_application_release (job->application);
   g_object_unref (job->application);
   g_object_unref (job->window);
@@ -45,35 +48,22 @@ job_free (gpointer data)
 
 /* --- Writing, in a thread --------------------------------------------------------------------- */
 
-static gboolean
-write_band (const Job *job, SbHaarBand band, GFile *file, GError **error)
-{
-  const char *path = g_file_peek_path (file);
-
-  if (path != NULL)
-    return sb_haar_save (job->haar, band, job->format, path, job->overwrite, error);
-
-  g_autoptr (GBytes) bytes = sb_haar_encode (job->haar, band, job->format, error);
-  if (bytes == NULL)
-    return FALSE;
-  if (!job->overwrite && g_file_query_exists (file, NULL))
-    {
-      g_autofree char *shown = g_file_get_parse_name (file);
-
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_EXISTS, _ ("“%s” exists already"), shown);
-      return FALSE;
-    }
-  return g_file_replace_contents (file, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes),
-                                  NULL, FALSE, G_FILE_CREATE_NONE, NULL, NULL, error);
-}
-
-/* None is begun where one of the names is taken. */
+/* Into the folder, which is made where it is missing. None is begun where one of the names is
+ * taken.
+ */
 static gboolean
 write_bands (const Job *job, GError **error)
 {
   const guint levels = sb_haar_get_choice (job->haar).levels;
   g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (g_object_unref);
+  g_autoptr (GError) failure = NULL;
 
+  if (!g_file_make_directory_with_parents (job->file, NULL, &failure)
+      && !g_error_matches (failure, G_IO_ERROR, G_IO_ERROR_EXISTS))
+    {
+      g_propagate_error (error, g_steal_pointer (&failure));
+      return FALSE;
+    }
   for (guint i = 0; i < sb_haar_n_bands (levels); i++)
     {
       g_autofree char *name
@@ -90,7 +80,8 @@ write_bands (const Job *job, GError **error)
         }
     }
   for (guint i = 0; i < files->len; i++)
-    if (!write_band (job, sb_haar_nth_band (levels, i), g_ptr_array_index (files, i), error))
+    if (!sb_haar_save (job->haar, sb_haar_nth_band (levels, i), job->format,
+                       g_ptr_array_index (files, i), FALSE, error))
       return FALSE;
   return TRUE;
 }
@@ -112,7 +103,7 @@ write_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancell
                 && sb_image_save_png (mosaic, job->file, &options, NULL, NULL, NULL, &error);
       break;
     case SB_BANDS_EXPORT_ONE:
-      written = write_band (job, job->band, job->file, &error);
+      written = sb_haar_save (job->haar, job->band, job->format, job->file, job->overwrite, &error);
       break;
     default:
       written = write_bands (job, &error);
@@ -185,6 +176,8 @@ start (SbWindow *self, SbBandsExport what, GFile *file, SbHaarFormat format, gbo
   job->window = g_object_ref (self);
   job->application = g_object_ref (G_APPLICATION (gtk_window_get_application (GTK_WINDOW (self))));
   g_application_hold (job->application);
+  job->document = g_object_ref (self->document);
+  sb_document_hold (job->document);
   job->what = what;
   job->file = g_object_ref (file);
   job->stem = get_stem (self);
@@ -313,7 +306,7 @@ present (SbWindow *self, SbBandsExport what, GFile *folder)
     gtk_file_chooser_set_current_folder (chooser, folder, NULL);
   g_object_set_data (G_OBJECT (native), "what", GUINT_TO_POINTER (what));
   g_signal_connect_object (native, "response", G_CALLBACK (response_cb), self, G_CONNECT_SWAPPED);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (native));
+  sb_file_dialog_show (native);
 }
 
 static void

@@ -78,10 +78,11 @@ write_bands (const Task *task, const SbHaar *haar)
   for (guint n = 0; n < sb_haar_n_bands (levels); n++)
     {
       g_autofree char *path = band_path (task, n);
+      g_autoptr (GFile) file = g_file_new_for_path (path);
       g_autoptr (GError) error = NULL;
 
       if (g_cancellable_set_error_if_cancelled (task->cli->cancellable, &error)
-          || !sb_haar_save (haar, sb_haar_nth_band (levels, n), task->cli->format, path,
+          || !sb_haar_save (haar, sb_haar_nth_band (levels, n), task->cli->format, file,
                             task->cli->force, &error))
         return failed (path, error);
     }

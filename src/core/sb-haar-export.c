@@ -173,27 +173,14 @@ sb_haar_encode (const SbHaar *haar, SbHaarBand band, SbHaarFormat format, GError
 }
 
 gboolean
-sb_haar_save (const SbHaar *haar, SbHaarBand band, SbHaarFormat format, const char *path,
+sb_haar_save (const SbHaar *haar, SbHaarBand band, SbHaarFormat format, GFile *file,
               gboolean overwrite, GError **error)
 {
-  g_return_val_if_fail (haar != NULL && path != NULL, FALSE);
-
-  g_autofree char *shown = g_filename_display_name (path);
-  GStatBuf status;
-
-  if (!overwrite && g_lstat (path, &status) == 0)
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_EXISTS, _ ("“%s” exists already"), shown);
-      return FALSE;
-    }
+  g_return_val_if_fail (haar != NULL && G_IS_FILE (file), FALSE);
 
   g_autoptr (GBytes) bytes = sb_haar_encode (haar, band, format, error);
-  gsize n;
-  const char *data = bytes != NULL ? g_bytes_get_data (bytes, &n) : NULL;
 
-  return data != NULL
-         && g_file_set_contents_full (path, data, (gssize)n, G_FILE_SET_CONTENTS_CONSISTENT, 0666,
-                                      error);
+  return bytes != NULL && sb_save_bytes (bytes, file, overwrite, NULL, error);
 }
 
 SbImage *

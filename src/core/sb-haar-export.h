@@ -23,9 +23,8 @@ char *sb_haar_file_name (const char *stem, SbHaarBand band,
 /* A band's file in memory. */
 GBytes *sb_haar_encode (const SbHaar *haar, SbHaarBand band, SbHaarFormat format,
                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Puts it into `path`, a name as bytes, by a rename; one that exists is G_IO_ERROR_EXISTS unless
- * `overwrite`. Messages name the file. Blocks. */
-gboolean sb_haar_save (const SbHaar *haar, SbHaarBand band, SbHaarFormat format, const char *path,
+/* Puts it into `file`, as sb_save_bytes() does. */
+gboolean sb_haar_save (const SbHaar *haar, SbHaarBand band, SbHaarFormat format, GFile *file,
                        gboolean overwrite, GError **error);
 /* The whole mosaic, a pixel a point, over `ground`. */
 SbImage *sb_haar_draw (const SbHaar *haar, const SbHaarLook *look, const guint8 ground[3],

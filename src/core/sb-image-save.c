@@ -424,6 +424,21 @@ check_place (const char *path, const char *name, gboolean overwrite, GError **er
 }
 
 gboolean
+sb_save_bytes (GBytes *bytes, GFile *file, gboolean overwrite, GCancellable *cancellable,
+               GError **error)
+{
+  g_return_val_if_fail (bytes != NULL, FALSE);
+  g_return_val_if_fail (G_IS_FILE (file), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  g_autofree char *name = sb_file_display_name (file);
+  const char *path = g_file_peek_path (file);
+
+  return path != NULL ? save_local (path, name, bytes, overwrite, cancellable, error)
+                      : save_remote (file, name, bytes, overwrite, cancellable, error);
+}
+
+gboolean
 sb_image_save_png (SbImage *image, GFile *file, const SbSaveOptions *options,
                    SbProgressFunc progress, gpointer user_data, GCancellable *cancellable,
                    GError **error)
@@ -445,6 +460,5 @@ sb_image_save_png (SbImage *image, GFile *file, const SbSaveOptions *options,
       g_prefix_error (error, _ ("Could not write “%s”: "), name);
       return FALSE;
     }
-  return path != NULL ? save_local (path, name, png, options->overwrite, cancellable, error)
-                      : save_remote (file, name, png, options->overwrite, cancellable, error);
+  return sb_save_bytes (png, file, options->overwrite, cancellable, error);
 }

@@ -129,12 +129,15 @@ typedef struct
 GBytes *sb_image_encode_png (SbImage *image, const SbSaveOptions *options, SbProgressFunc progress,
                              gpointer user_data, GCancellable *cancellable,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Encodes to memory first, then puts the file into place by a rename within its directory: on any
- * failure (full disk, read-only folder, cancelled) what was there is untouched and no temporary
- * file is left. A symbolic link stays one and its target is replaced; mode and, where allowed,
- * owner of a replaced file are kept; a read-only file is not replaced. A file with several hard
- * links parts from them: the other names keep the old contents. Files without a local path go
- * through GIO. The message names the file and the reason. Blocks. */
+/* Puts a file into place by a rename within its directory: on any failure (full disk, read-only
+ * folder, cancelled) what was there is untouched and no temporary file is left. A symbolic link
+ * stays one and its target is replaced; mode and, where allowed, owner of a replaced file are kept;
+ * a read-only file is not replaced. A file with several hard links parts from them: the other names
+ * keep the old contents. Without overwrite a file that is there is G_IO_ERROR_EXISTS. Files without
+ * a local path go through GIO. The message names the file and the reason. Blocks. */
+gboolean sb_save_bytes (GBytes *bytes, GFile *file, gboolean overwrite, GCancellable *cancellable,
+                        GError **error);
+/* Encodes to memory, then as sb_save_bytes(); a place where that can only fail is told before. */
 gboolean sb_image_save_png (SbImage *image, GFile *file, const SbSaveOptions *options,
                             SbProgressFunc progress, gpointer user_data, GCancellable *cancellable,
                             GError **error);
