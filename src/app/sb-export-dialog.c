@@ -300,7 +300,7 @@ present_cb (GObject *source, GAsyncResult *result, gpointer user_data)
   add_switch (chooser, "metadata", _ ("Keep metadata"), TRUE);
   add_switch (chooser, "location", _ ("Keep location"), FALSE);
   g_signal_connect_swapped (dialog->native, "response", G_CALLBACK (response_cb), task);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog->native));
+  sb_file_dialog_show (dialog->native);
 }
 
 void

@@ -5,6 +5,10 @@
 
 #include <glib/gi18n-lib.h>
 
+/* At least as wide as what is in it. */
+#define WIDTH  840
+#define HEIGHT 560
+
 static GtkFileChooserNative *put_away;
 
 static void
@@ -37,4 +41,24 @@ sb_file_dialog_put_away (GtkFileChooserNative *native)
   drop ();
   gtk_native_dialog_hide (GTK_NATIVE_DIALOG (native));
   put_away = native;
+}
+
+void
+sb_file_dialog_show (GtkFileChooserNative *native)
+{
+  g_return_if_fail (GTK_IS_FILE_CHOOSER_NATIVE (native));
+
+  GtkWindow *parent = gtk_native_dialog_get_transient_for (GTK_NATIVE_DIALOG (native));
+  GListModel *windows = gtk_window_get_toplevels ();
+
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (native));
+  /* GTK's own makes room for many letters, and for every choice with a long name beside it. */
+  for (guint i = 0; i < g_list_model_get_n_items (windows); i++)
+    {
+      g_autoptr (GtkWindow) window = g_list_model_get_item (windows, i);
+
+      if (GTK_IS_FILE_CHOOSER_DIALOG (window) && gtk_window_get_transient_for (window) == parent
+          && gtk_widget_get_visible (GTK_WIDGET (window)))
+        gtk_window_set_default_size (window, WIDTH, HEIGHT);
+    }
 }

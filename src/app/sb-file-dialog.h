@@ -18,4 +18,7 @@ GtkFileChooserNative *sb_file_dialog_new (const char *title, GtkWindow *parent,
  * they are done; no answer comes any more. */
 void sb_file_dialog_put_away (GtkFileChooserNative *native);
 
+/* In a size that leaves some of the window to be seen, where it is GTK's own dialog. */
+void sb_file_dialog_show (GtkFileChooserNative *native);
+
 G_END_DECLS

@@ -229,7 +229,7 @@ show_open_cb (GObject *source, GAsyncResult *result, gpointer user_data)
 
   g_signal_connect_object (native, "response", G_CALLBACK (open_response_cb), self,
                            G_CONNECT_SWAPPED);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (native));
+  sb_file_dialog_show (native);
 }
 
 void

@@ -28,6 +28,7 @@ follow_titles (SbWindow *self)
   g_autofree char *name = NULL;
   g_autofree char *subtitle = NULL;
   g_autofree char *title = NULL;
+  g_autofree char *tip = NULL;
   gboolean has_picture, modified, exporting, loading;
   double progress;
 
@@ -38,7 +39,8 @@ follow_titles (SbWindow *self)
   if (!has_picture)
     title = g_strdup (g_get_application_name ());
   else if (modified)
-    title = g_strconcat (name, " •", NULL);
+    /* What is cut off is the end. */
+    title = self->narrow ? g_strconcat ("• ", name, NULL) : g_strconcat (name, " •", NULL);
   else
     title = g_steal_pointer (&name);
   if (exporting)
@@ -50,6 +52,8 @@ follow_titles (SbWindow *self)
 
   adw_window_title_set_title (self->title, title);
   adw_window_title_set_subtitle (self->title, subtitle == NULL ? "" : subtitle);
+  tip = subtitle == NULL || *subtitle == '\0' ? NULL : g_strconcat (title, "\n", subtitle, NULL);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), tip);
   gtk_window_set_title (GTK_WINDOW (self), title);
   /* A load is told of late: see the spinner. */
   gtk_widget_set_visible (GTK_WIDGET (self->progress),
@@ -136,23 +140,18 @@ follow_layout (SbWindow *self)
   gtk_widget_set_visible (self->compare, has_picture && !self->narrow);
   gtk_widget_set_visible (self->subbands_button, has_picture && !self->narrow);
   gtk_widget_set_visible (self->panel_button, has_picture && !self->narrow);
-  gtk_widget_set_visible (self->export, has_picture);
+  /* The name has little room beside it. */
+  gtk_widget_set_visible (self->export, has_picture && !self->narrow);
   gtk_action_bar_set_revealed (self->bottom, has_picture && self->narrow && !fullscreen);
   sb_status_line_set_narrow (self->status, self->narrow);
   if (self->narrow)
     {
       adw_split_button_set_icon_name (self->open, "document-open-symbolic");
-      gtk_button_set_icon_name (GTK_BUTTON (self->export), "document-save-symbolic");
       gtk_accessible_update_property (GTK_ACCESSIBLE (self->open), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                       _ ("Open a picture"), -1);
-      gtk_accessible_update_property (GTK_ACCESSIBLE (self->export), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                      _ ("Export"), -1);
     }
   else
-    {
-      adw_split_button_set_label (self->open, _ ("_Open"));
-      gtk_button_set_label (GTK_BUTTON (self->export), _ ("_Export"));
-    }
+    adw_split_button_set_label (self->open, _ ("_Open"));
   sb_accessible_name_buttons (GTK_WIDGET (self->header));
 }
 
@@ -166,6 +165,7 @@ fold_cb (gpointer user_data)
   /* What covers the picture comes when it is asked for. */
   adw_flap_set_reveal_flap (self->flap, !self->narrow && self->panel_wanted);
   follow_layout (self);
+  follow_titles (self);
   sb_window_follow_subbands (self);
   sb_window_update_actions (self);
   return G_SOURCE_REMOVE;
