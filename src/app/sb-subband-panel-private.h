@@ -66,9 +66,20 @@ struct _SbSubbandPanel
 
 /* --- sb-subband-panel.c ----------------------------------------------------------------------- */
 
+void sb_subband_panel_emit_changed (SbSubbandPanel *self);
+
+/* --- sb-subband-follow.c ---------------------------------------------------------------------- */
+
 /* The controls of the edit show what it is. */
 void sb_subband_panel_follow (SbSubbandPanel *self);
-void sb_subband_panel_emit_changed (SbSubbandPanel *self);
+/* Those of the viewer, too. */
+void sb_subband_panel_follow_model (SbSubbandPanel *self);
+
+/* --- sb-subband-figures.c --------------------------------------------------------------------- */
+
+void sb_subband_figures_add (SbSubbandPanel *self);
+/* Between `updating`: one of the controls goes by the noise. */
+void sb_subband_figures_follow (SbSubbandPanel *self);
 
 /* --- sb-subband-edit.c ------------------------------------------------------------------------ */
 

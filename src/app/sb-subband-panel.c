@@ -2,10 +2,7 @@
 
 #include "config.h"
 
-#include "sb-number.h"
 #include "sb-subband-panel-private.h"
-
-#include <math.h>
 
 #include <glib/gi18n-lib.h>
 
@@ -60,317 +57,6 @@ void
 sb_subband_panel_emit_changed (SbSubbandPanel *self)
 {
   g_signal_emit (self, signals[CHANGED], 0);
-}
-
-/* --- Figures ---------------------------------------------------------------------------------- */
-
-static const struct
-{
-  const char *title, *tip;
-} figures[SB_N_FIGURES] = {
-  [SB_FIGURE_SIZE] = { N_ ("Size"), NULL },
-  [SB_FIGURE_COUNT] = { N_ ("Coefficients"), NULL },
-  [SB_FIGURE_ENERGY] = { N_ ("Energy"), N_ ("Share of the energy of all bands") },
-  [SB_FIGURE_NEAR_ZERO] = { N_ ("Near zero"), N_ ("Share of coefficients below 0.5") },
-  [SB_FIGURE_ENTROPY]
-  = { N_ ("Entropy"), N_ ("Information in each coefficient, rounded to whole numbers") },
-  [SB_FIGURE_DEVIATION] = { N_ ("Standard deviation"),
-                            N_ ("In the orthonormal scale and the units of the samples; lightness "
-                                "counts twice, as the sum of the largest and smallest of R G B") },
-  [SB_FIGURE_NOISE] = { N_ ("Noise σ of the result"),
-                        N_ ("Estimated from the finest diagonals, in levels of 8 bits") },
-  [SB_FIGURE_RECONSTRUCTION]
-  = { N_ ("Reconstruction error"),
-      N_ ("The largest difference of a sample after transforming it there and back") },
-  [SB_FIGURE_KEPT]
-  = { N_ ("Coefficients kept"), N_ ("Details that the edit leaves other than zero") },
-  [SB_FIGURE_PSNR] = { N_ ("PSNR against before"),
-                       N_ ("Of what the edit makes against what it is given; more is closer") },
-};
-
-static void
-add_figure (SbSubbandPanel *self, GtkGrid *grid, guint figure, const char *title, const char *tip,
-            int row)
-{
-  GtkWidget *name = gtk_label_new (title);
-  GtkWidget *value = gtk_label_new ("–");
-
-  gtk_label_set_xalign (GTK_LABEL (name), 0);
-  gtk_label_set_ellipsize (GTK_LABEL (name), PANGO_ELLIPSIZE_END);
-  gtk_widget_add_css_class (name, "dim-label");
-  gtk_widget_set_hexpand (name, TRUE);
-  gtk_widget_set_tooltip_text (name, tip);
-  gtk_label_set_xalign (GTK_LABEL (value), 1);
-  gtk_label_set_selectable (GTK_LABEL (value), FALSE);
-  gtk_accessible_update_relation (GTK_ACCESSIBLE (value), GTK_ACCESSIBLE_RELATION_LABELLED_BY, name,
-                                  NULL, -1);
-  gtk_grid_attach (grid, name, 0, row, 1, 1);
-  gtk_grid_attach (grid, value, 1, row, 1, 1);
-  self->values[figure] = GTK_LABEL (value);
-}
-
-static void
-set_figure (SbSubbandPanel *self, guint figure, char *text)
-{
-  gtk_label_set_text (self->values[figure], text);
-  g_free (text);
-}
-
-static char *
-format_percent (double part)
-{
-  const double percent = 100 * part;
-
-  /* Translators: a share. */
-  return g_strdup_printf (percent != 0 && percent < 0.995 ? _ ("%.3f %%") : _ ("%.1f %%"), percent);
-}
-
-/* Of the noise everywhere: whatever the channel and the depth. */
-static char *
-format_levels (double levels)
-{
-  /* Translators: of the 255 levels that 8 bits have above black */
-  return g_strdup_printf (_ ("%.2f of 255"), levels);
-}
-
-/* Always: rows that come and go move others away under the hand. */
-static void
-tell_noise (SbSubbandPanel *self, const char *noise)
-{
-  /* Translators: %s is "0.74 of 255", or "–" */
-  g_autofree char *subtitle = g_strdup_printf (_ ("Noise σ before: %s"), noise);
-
-  adw_action_row_set_subtitle (self->suggestion, subtitle);
-}
-
-static void
-follow_measures (SbSubbandPanel *self)
-{
-  const SbSubbandMeasures *measures
-      = self->document != NULL ? sb_document_get_measures (self->document) : NULL;
-  const SbSubbandMap *map = sb_subband_model_get_map (self->model);
-  const SbHaarBand band = sb_subband_model_get_band (self->model);
-
-  sb_subband_edit_update_actions (self);
-  if (map->width > 0)
-    {
-      const SbHaarCell *cell = &map->cells[sb_subband_model_get_selected (self->model)];
-
-      set_figure (self, SB_FIGURE_SIZE, g_strdup_printf ("%u × %u", cell->columns, cell->rows));
-    }
-  const gboolean known = measures != NULL && measures->band.level == band.level
-                         && measures->band.orientation == band.orientation;
-  if (!known)
-    {
-      /* Figures of another band would be wrong; those of an older result are on their way out. */
-      for (guint i = SB_FIGURE_COUNT; i <= SB_FIGURE_DEVIATION; i++)
-        set_figure (self, i, g_strdup ("–"));
-      sb_subband_plot_set (self->plot, NULL, 0);
-    }
-  else
-    {
-      const SbHaarStatistics *s = &measures->statistics;
-      const double unit = sb_haar_unit (measures->choice.channel, measures->depth);
-      const gboolean cut = self->on && band.orientation != SB_HAAR_A;
-
-      set_figure (self, SB_FIGURE_COUNT, g_strdup_printf ("%" G_GUINT64_FORMAT, s->count));
-      set_figure (self, SB_FIGURE_ENERGY, format_percent (s->share));
-      set_figure (self, SB_FIGURE_NEAR_ZERO, format_percent (s->near_zero));
-      /* Translators: of information, for each coefficient */
-      set_figure (self, SB_FIGURE_ENTROPY, g_strdup_printf (_ ("%.2f bit"), s->entropy));
-      set_figure (self, SB_FIGURE_DEVIATION, sb_number_format (s->deviation, 4));
-      sb_subband_plot_set (self->plot, s, cut ? self->edit.values[SB_BANDS_THRESHOLD] * unit : 0);
-    }
-  if (measures == NULL)
-    {
-      for (guint i = SB_FIGURE_NOISE; i < SB_N_FIGURES; i++)
-        set_figure (self, i, g_strdup ("–"));
-      adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->suggestion), _ ("Noise unknown"));
-      tell_noise (self, "–");
-      gtk_widget_set_sensitive (GTK_WIDGET (self->sigmas), FALSE);
-      return;
-    }
-  set_figure (self, SB_FIGURE_NOISE, format_levels (measures->summary.noise_levels));
-  set_figure (self, SB_FIGURE_RECONSTRUCTION,
-              sb_number_format (measures->summary.reconstruction_error, 3));
-  /* One that changes nothing is not measured. */
-  const gboolean idle = self->on && sb_edit_is_identity (&self->edit);
-  const double kept = idle ? 1 : measures->edit.kept;
-  const double psnr = idle ? INFINITY : measures->edit.psnr;
-  const gboolean told = idle || measures->has_edit;
-
-  set_figure (self, SB_FIGURE_KEPT, told ? format_percent (kept) : g_strdup ("–"));
-  if (!told)
-    set_figure (self, SB_FIGURE_PSNR, g_strdup ("–"));
-  else if (isinf (psnr))
-    set_figure (self, SB_FIGURE_PSNR, g_strdup (_ ("equal")));
-  else
-    /* Translators: decibels */
-    set_figure (self, SB_FIGURE_PSNR, g_strdup_printf (_ ("%.2f dB"), psnr));
-
-  /* The threshold by the noise of what the edit works on; the mark is what is suggested. */
-  const gboolean noisy = measures->noise > 0;
-  const double initial = noisy ? measures->suggested / measures->noise : 0;
-  g_autofree char *title = g_strdup_printf (_ ("Suggested: %.2f σ"), initial);
-  g_autofree char *noise = format_levels (measures->noise);
-
-  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->suggestion),
-                                 noisy ? title : _ ("No noise"));
-  tell_noise (self, noise);
-  gtk_widget_set_sensitive (GTK_WIDGET (self->sigmas), noisy);
-  if (self->sigmas_parameter.initial != initial)
-    {
-      self->sigmas_parameter.initial = initial;
-      sb_parameter_row_set_parameter (self->sigmas, &self->sigmas_parameter);
-    }
-  if (noisy)
-    sb_parameter_row_set_value (self->sigmas,
-                                self->edit.values[SB_BANDS_THRESHOLD] / measures->noise);
-}
-
-/* --- What the controls show ------------------------------------------------------------------- */
-
-static void
-follow_kept_levels (SbSubbandPanel *self)
-{
-  const guint levels = sb_subband_model_get_choice (self->model).levels;
-  guint from = 0, to = 0;
-
-  for (guint level = 1; level <= levels; level++)
-    if (self->edit.values[SB_BANDS_GAIN + level - 1] > 0)
-      {
-        from = from == 0 ? level : from;
-        to = level;
-      }
-  gtk_drop_down_set_selected (self->from, from == 0 ? GTK_INVALID_LIST_POSITION : from - 1);
-  gtk_drop_down_set_selected (self->to, to == 0 ? GTK_INVALID_LIST_POSITION : to - 1);
-}
-
-void
-sb_subband_panel_follow (SbSubbandPanel *self)
-{
-  const SbEdit *edit = &self->edit;
-  const guint own = sb_subband_edit_band_gain (self), level = sb_subband_edit_level_gain (self);
-
-  self->updating = TRUE;
-  gtk_switch_set_active (self->toggle, self->on);
-  gtk_switch_set_active (self->band_on, edit->values[own] > 0 && edit->values[level] > 0);
-  sb_parameter_row_set_value (self->band_gain, edit->values[own]);
-  sb_parameter_row_set_value (self->level_gain, edit->values[level]);
-  sb_parameter_row_set_value (self->threshold, edit->values[SB_BANDS_THRESHOLD]);
-  adw_combo_row_set_selected (self->rule, (guint)edit->values[SB_BANDS_RULE]);
-  gtk_switch_set_active (self->luma, edit->values[SB_BANDS_LUMA] != 0);
-  follow_kept_levels (self);
-  follow_measures (self);
-  self->updating = FALSE;
-  sb_subband_panel_emit_changed (self);
-}
-
-static void
-list_bands (SbSubbandPanel *self, guint levels)
-{
-  g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
-  g_autoptr (GtkStringList) numbers = gtk_string_list_new (NULL);
-
-  if (self->listed_levels == levels)
-    return;
-  for (guint i = 0; i < sb_haar_n_bands (levels); i++)
-    gtk_string_list_take (names, sb_haar_band_name (sb_haar_nth_band (levels, i)));
-  adw_combo_row_set_model (self->band, G_LIST_MODEL (names));
-  for (guint level = 1; level <= levels; level++)
-    gtk_string_list_take (numbers, g_strdup_printf ("%u", level));
-  gtk_drop_down_set_model (self->from, G_LIST_MODEL (numbers));
-  gtk_drop_down_set_model (self->to, G_LIST_MODEL (numbers));
-  self->listed_levels = levels;
-}
-
-/* Takes the label over. */
-static void
-label_gain (SbParameter *parameter, SbParameterRow *row, char **kept, char *label)
-{
-  if (g_strcmp0 (*kept, label) == 0)
-    {
-      g_free (label);
-      return;
-    }
-  parameter->label = label;
-  sb_parameter_row_set_parameter (row, parameter);
-  g_free (*kept);
-  *kept = label;
-}
-
-static const char *
-describe_band (SbHaarOrientation orientation)
-{
-  switch (orientation)
-    {
-    case SB_HAAR_H:
-      return _ ("Horizontal edges");
-    case SB_HAAR_V:
-      return _ ("Vertical edges");
-    case SB_HAAR_D:
-      return _ ("Diagonals");
-    default:
-      return _ ("Means of blocks");
-    }
-}
-
-static void
-model_changed_cb (SbSubbandPanel *self)
-{
-  const SbHaarChoice choice = sb_subband_model_get_choice (self->model);
-  const SbHaarLook *look = sb_subband_model_get_look (self->model);
-  const SbHaarBand band = sb_subband_model_get_band (self->model);
-  const guint most = sb_subband_model_get_max_levels (self->model);
-  const gboolean visible = sb_subband_model_get_visible (self->model);
-
-  self->updating = TRUE;
-  if (most > 0 && self->levels_parameter.maximum != most)
-    {
-      self->levels_parameter.maximum = most;
-      self->levels_parameter.initial = MIN (5, most);
-      sb_parameter_row_set_parameter (self->levels, &self->levels_parameter);
-    }
-  /* A slider needs two ends. */
-  gtk_widget_set_sensitive (GTK_WIDGET (self->levels), most > 1);
-  sb_parameter_row_set_value (self->levels, choice.levels);
-  adw_combo_row_set_selected (self->channel, choice.channel);
-  gtk_toggle_button_set_active (look->layout == SB_HAAR_GRID ? self->grid : self->pyramid, TRUE);
-  gtk_toggle_button_set_active (look->display == SB_HAAR_COLOR       ? self->color
-                                : look->display == SB_HAAR_MAGNITUDE ? self->magnitude
-                                                                     : self->signed_button,
-                                TRUE);
-  sb_parameter_row_set_value (self->view_gain, look->gain);
-  gtk_switch_set_active (self->logarithmic, look->logarithmic);
-
-  list_bands (self, choice.levels);
-  adw_combo_row_set_selected (self->band, sb_subband_model_get_selected (self->model));
-  adw_action_row_set_subtitle (ADW_ACTION_ROW (self->band), describe_band (band.orientation));
-
-  g_autofree char *name = sb_haar_band_name (band);
-  /* Translators: of a band, "cV2" */
-  label_gain (&self->band_gain_parameter, self->band_gain, &self->band_gain_label,
-              g_strdup_printf (_ ("Gain of %s"), name));
-  label_gain (&self->level_gain_parameter, self->level_gain, &self->level_gain_label,
-              g_strdup_printf (_ ("Gain of level %u"), band.level));
-  gtk_widget_set_visible (GTK_WIDGET (self->level_gain), band.orientation != SB_HAAR_A);
-
-  GtkWidget *viewers[]
-      = { GTK_WIDGET (self->channel),   self->layout_row,  self->show_row,
-          GTK_WIDGET (self->view_gain), self->figures_row, self->logarithmic_row,
-          GTK_WIDGET (self->sigmas),    self->effect_row,  GTK_WIDGET (self->suggestion) };
-  for (guint i = 0; i < G_N_ELEMENTS (viewers); i++)
-    gtk_widget_set_visible (viewers[i], visible);
-  self->updating = FALSE;
-  sb_subband_panel_follow (self);
-}
-
-static void
-measured_cb (SbSubbandPanel *self)
-{
-  self->updating = TRUE;
-  follow_measures (self);
-  self->updating = FALSE;
 }
 
 /* --- What the hand does ----------------------------------------------------------------------- */
@@ -552,6 +238,14 @@ edits_changed_cb (SbSubbandPanel *self)
 }
 
 static void
+measured_cb (SbSubbandPanel *self)
+{
+  self->updating = TRUE;
+  sb_subband_figures_follow (self);
+  self->updating = FALSE;
+}
+
+static void
 picture_changed_cb (SbSubbandPanel *self)
 {
   sb_subband_panel_forget (self);
@@ -679,15 +373,7 @@ sb_subband_panel_init (SbSubbandPanel *self)
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->luma_row),
                                  g_dgettext (GETTEXT_PACKAGE, table[SB_BANDS_LUMA].label));
 
-  for (guint i = 0; i < G_N_ELEMENTS (figures); i++)
-    {
-      const gboolean of_edit = i >= SB_FIGURE_KEPT;
-
-      add_figure (self, of_edit ? self->effect : self->figures, i,
-                  g_dgettext (GETTEXT_PACKAGE, figures[i].title),
-                  figures[i].tip != NULL ? g_dgettext (GETTEXT_PACKAGE, figures[i].tip) : NULL,
-                  (int)i);
-    }
+  sb_subband_figures_add (self);
   sb_subband_edit_add_actions (self);
   self->updating = FALSE;
 }
@@ -715,11 +401,11 @@ sb_subband_panel_set_model (SbSubbandPanel *self, SbSubbandModel *model)
     return;
 
   g_set_object (&self->document, sb_subband_model_get_document (model));
-  g_signal_connect_swapped (model, "changed", G_CALLBACK (model_changed_cb), self);
+  g_signal_connect_swapped (model, "changed", G_CALLBACK (sb_subband_panel_follow_model), self);
   g_signal_connect_swapped (self->document, "edits-changed", G_CALLBACK (edits_changed_cb), self);
   g_signal_connect_swapped (self->document, "picture-changed", G_CALLBACK (picture_changed_cb),
                             self);
   g_signal_connect_swapped (self->document, "measured", G_CALLBACK (measured_cb), self);
-  model_changed_cb (self);
+  sb_subband_panel_follow_model (self);
   sb_subband_panel_forget (self);
 }
