@@ -65,7 +65,7 @@ check "every file is there" present
 
 strangers() {
     (cd "$dir/usr" && find . -type f) | grep -vE \
-        '^\./(bin/softbox(-cli)?$|lib/softbox/|share/(applications|metainfo|dbus-1/services|glib-2\.0/schemas|softbox|icons/hicolor|locale/[a-zA-Z_]+/LC_MESSAGES)/)' >"$dir/found"
+        '^\./(bin/softbox(-cli)?$|lib(exec)?/softbox/|share/(applications|metainfo|dbus-1/services|glib-2\.0/schemas|softbox|icons/hicolor|locale/[a-zA-Z_]+/LC_MESSAGES)/)' >"$dir/found"
     cat "$dir/found"
     [ ! -s "$dir/found" ]
 }
@@ -100,6 +100,14 @@ blur() {
         [ "$(head -c 8 "$dir/out.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]
 }
 check "softbox-cli blurs the installed sample" blur
+
+# A format that is decoded in a process of its own: 1 x 1, blue, as BMP.
+decoder() {
+    printf 'BM\072\0\0\0\0\0\0\0\066\0\0\0\050\0\0\0\1\0\0\0\1\0\0\0\1\0\030\0\0\0\0\0\4\0\0\0' >"$dir/blue.bmp"
+    printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\377\0\0\0' >>"$dir/blue.bmp"
+    "$dir/usr/bin/softbox-cli" "$dir/blue.bmp" -e blur -o "$dir/blue.png"
+}
+check "softbox-cli finds the installed decoder" decoder
 
 german() {
     mkdir "$dir/locale" && localedef -i de_DE -f UTF-8 "$dir/locale/de_DE.UTF-8" || return 1

@@ -208,6 +208,12 @@ test_slow (void)
   while (!answered)
     g_cond_wait (&cond, &mutex);
   g_mutex_unlock (&mutex);
+  /* The task holds the folder until its thread and its timeout are through. */
+  while (g_atomic_int_get (&G_OBJECT (slow)->ref_count) > 2)
+    {
+      g_main_context_iteration (NULL, FALSE);
+      g_usleep (1000);
+    }
 }
 
 int

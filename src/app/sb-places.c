@@ -46,17 +46,21 @@ is_good (GFile *folder, gboolean writable)
 {
   if (!g_file_is_native (folder))
     return TRUE;
+
   g_autoptr (GFileInfo) info = g_file_query_info (
       folder, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE "," G_FILE_ATTRIBUTE_STANDARD_TYPE,
       G_FILE_QUERY_INFO_NONE, NULL, NULL);
 
+  if (info == NULL || g_file_info_get_file_type (info) != G_FILE_TYPE_DIRECTORY)
+    return FALSE;
+  if (!writable)
+    return TRUE;
+
   /* Where only one file was given there is no room for others. */
   g_autoptr (GFile) other = g_file_get_child (folder, "other");
 
-  return info != NULL && !(writable && sb_export_stands_alone (other))
-         && g_file_info_get_file_type (info) == G_FILE_TYPE_DIRECTORY
-         && (!writable
-             || g_file_info_get_attribute_boolean (info, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE));
+  return !sb_export_stands_alone (other)
+         && g_file_info_get_attribute_boolean (info, G_FILE_ATTRIBUTE_ACCESS_CAN_WRITE);
 }
 
 static char *
