@@ -89,8 +89,13 @@ def words():
     assert result.out.startswith(b"softbox-cli ") and result.out.count(b"\n") == 1, result
     text = done("--help").out.decode()
     for option in ("-e, --edit", "-o, --output", "--radius", "--passes", "--linear", "--depth", "--force",
-                   "--subbands", "--mosaic", "--statistics", "--levels", "--channel", "--format", "--device", "--threads", "--devices", "--list-edits", "--benchmark", "--size", "--verify", "--json", "--version"):
+                   "--subbands", "--mosaic", "--statistics", "--levels", "--channel", "--format", "--device", "--threads", "--devices", "--list-edits", "--benchmark", "--size", "--verify", "--json", "--version",
+                   "--memory-limit", "-h, --help"):
         assert option in text, option
+    # wherever it stands, and nothing is done then
+    for arguments in (["-h"], ["--help-all"], ["missing.png", "-h", "-o"], ["in.png", "-o", "out.png", "--help", "--bogus"]):
+        assert done(*arguments).out.decode() == text, arguments
+    assert files() == []
 
 
 @test
@@ -228,6 +233,10 @@ def usage_errors():
             (["in.png", "--device=cuda:x", "-o", "out.png"], "cuda:x"),
             (["in.png", "--threads=-1", "-o", "out.png"], "--threads=-1"),
             (["in.png", "--threads=many", "-o", "out.png"], "--threads=many"),
+            (["in.png", "--memory-limit=0", "-o", "out.png"], "--memory-limit=0"),
+            (["in.png", "--memory-limit=2G", "-o", "out.png"], "--memory-limit=2G"),
+            (["in.png", "--memory-limit=1048577", "-o", "out.png"], "1048576"),
+            (["--benchmark", "--memory-limit=5"], "no pictures"),
             (["in.png", "in.png", "-o", "-"], "folder"),
             (["-", "-", "-o", "out"], "only once"),
             (["in.png", "--json", "-o", "out.png"], "--json"),
@@ -341,6 +350,18 @@ def bad_inputs():
         f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b""))
     refused(1, "huge.png", "-o", "out.png", says=["huge.png"])
     assert files() == sorted(before + ["huge.png"])
+
+
+@test
+def memory_limit():
+    write_png("in.png", noise(1000, 1000, 8, 2))
+    # 30 bytes a pixel are 28.6 MiB.
+    for arguments in (["-o", "out.png"], ["--statistics"], ["in.png", "-o", "out"]):
+        result = refused(1, "in.png", "--memory-limit=28", *arguments, says=["1000 × 1000", "30.0\xa0MB", "29.4\xa0MB"])
+        assert "in.png: " in result.err, result
+    refused(1, "-", "-o", "out.png", "--memory-limit=28", data=content("in.png"), says=["1000 × 1000"])
+    done("in.png", "--memory-limit=29", "-o", "out.png")
+    assert read_png("out.png") == read_png("in.png")
 
 
 @test
@@ -529,13 +550,14 @@ def streams():
 def streams_that_end():
     write_png("in.png", noise(300, 300, 8, 4))
     with open("/dev/full", "wb") as full:
-        for arguments in (["in.png", "-o", "-"], ["--list-edits"], ["--version"], ["--devices", "--json"]):
+        for arguments in (["in.png", "-o", "-"], ["--list-edits"], ["--version"], ["--devices", "--json"],
+                          ["--help"], ["-h"], ["--help-all"]):
             refused(1, *arguments, stdout=full, says=["standard output"])
         # told once, and nothing is computed for nobody
         for arguments in (["--verify", "--device=cpu"], ["--benchmark", "--size=16x16"]):
             result = refused(1, *arguments, stdout=full, says=["standard output"])
             assert result.err.count("\n") == 1, result
-    for arguments in (["in.png", "-o", "-"], ["--list-edits"]):
+    for arguments in (["in.png", "-o", "-"], ["--list-edits"], ["--help"]):
         read, write = os.pipe()
         os.close(read)
         refused(1, *arguments, stdout=write, says=["standard output"])

@@ -2,6 +2,8 @@
 
 #include "config.h"
 
+#include <stdio.h>
+
 #include <glib/gi18n-lib.h>
 
 #include "sb-application.h"
@@ -51,5 +53,8 @@ main (int argc, char *argv[])
 
       g_print ("%s\n", stats);
     }
-  return status;
+  if (fflush (stdout) == 0 && !ferror (stdout))
+    return status;
+  g_printerr (_ ("softbox: standard output cannot be written to\n"));
+  return status == 0 ? 1 : status;
 }

@@ -235,6 +235,30 @@ static const GOptionEntry options[] = {
   { NULL },
 };
 
+/* GLib's own help would end the program, and call it done whatever has become of the text. */
+static gboolean
+sb_application_local_command_line (GApplication *application, char ***arguments, int *status)
+{
+  static const char *const words[]
+      = { "-h", "-?", "--help", "--help-all", "--help-gapplication", NULL };
+
+  for (char **argument = *arguments + 1; *argument != NULL && !g_str_equal (*argument, "--");
+       argument++)
+    if (g_strv_contains (words, *argument))
+      {
+        g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+        g_autofree char *help = NULL;
+
+        g_option_context_add_main_entries (context, options, GETTEXT_PACKAGE);
+        help = g_option_context_get_help (context, TRUE, NULL);
+        g_print ("%s", help);
+        *status = 0;
+        return TRUE;
+      }
+  return G_APPLICATION_CLASS (sb_application_parent_class)
+      ->local_command_line (application, arguments, status);
+}
+
 /* What needs no other instance of the program: -1 goes on. */
 static int
 sb_application_handle_local_options (GApplication *application, GVariantDict *dict)
@@ -409,6 +433,7 @@ sb_application_class_init (SbApplicationClass *klass)
 {
   GApplicationClass *application_class = G_APPLICATION_CLASS (klass);
 
+  application_class->local_command_line = sb_application_local_command_line;
   application_class->handle_local_options = sb_application_handle_local_options;
   application_class->command_line = sb_application_command_line;
   application_class->activate = sb_application_activate;

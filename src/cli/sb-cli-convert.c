@@ -26,7 +26,7 @@ is_stream (const char *name)
 static SbImage *
 load (const SbCli *cli, const char *input, GError **error)
 {
-  const SbLoadOptions options = { .page = cli->page };
+  const SbLoadOptions options = { .page = cli->page, .limit_bytes = cli->memory_limit };
 
   if (!is_stream (input))
     {

@@ -17,6 +17,8 @@
 #define MAX_THREADS 1024
 #define MAX_SIDE    100000
 #define MAX_PAGE    65535
+/* The setting of the window has the same range. */
+#define MAX_MEMORY_LIMIT 1048576 /* MiB */
 
 /* The command line as it was typed. */
 typedef struct
@@ -25,11 +27,11 @@ typedef struct
   char *output;
   char **edits;
   char *radius, *passes, *linear;
-  char *depth, *device, *threads, *size, *seed, *compression, *page;
+  char *depth, *device, *threads, *size, *seed, *compression, *page, *memory_limit;
   char *subbands, *mosaic, *levels, *channel, *format;
   gboolean dither, interlace, keep_location, strip_metadata;
   gboolean force, json, statistics;
-  gboolean benchmark, verify, devices, list_edits, version;
+  gboolean benchmark, verify, devices, list_edits, version, help;
 } Typed;
 
 static void
@@ -53,6 +55,7 @@ typed_clear (Typed *typed)
   g_free (typed->channel);
   g_free (typed->format);
   g_free (typed->page);
+  g_free (typed->memory_limit);
 }
 
 static void
@@ -91,9 +94,6 @@ catch_signals (GCancellable *cancellable)
   const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
   sigset_t signals;
   gboolean any = FALSE;
-
-  /* A reader that goes away is an error of writing, with a message. */
-  signal (SIGPIPE, SIG_IGN);
 
   sigemptyset (&signals);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
@@ -139,10 +139,10 @@ make_text (char **word)
 static void
 make_texts (Typed *typed)
 {
-  char **const words[]
-      = { &typed->radius,  &typed->passes, &typed->linear,     &typed->depth,  &typed->device,
-          &typed->threads, &typed->size,   &typed->seed,       &typed->levels, &typed->channel,
-          &typed->format,  &typed->page,   &typed->compression };
+  char **const words[] = { &typed->radius,      &typed->passes,      &typed->linear, &typed->depth,
+                           &typed->device,      &typed->threads,     &typed->size,   &typed->seed,
+                           &typed->levels,      &typed->channel,     &typed->format, &typed->page,
+                           &typed->compression, &typed->memory_limit };
 
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
     make_text (words[i]);
@@ -269,6 +269,21 @@ parse_numbers (const Typed *typed, SbCli *cli)
 
       usage_error (NULL, message);
       return FALSE;
+    }
+  if (typed->memory_limit != NULL)
+    {
+      guint mebibytes;
+
+      if (!parse_whole (typed->memory_limit, 1, MAX_MEMORY_LIMIT, &mebibytes))
+        {
+          g_autofree char *message = g_strdup_printf (
+              _ ("“--memory-limit=%s”: must be a whole number of MiB from 1 to %d"),
+              typed->memory_limit, MAX_MEMORY_LIMIT);
+
+          usage_error (NULL, message);
+          return FALSE;
+        }
+      cli->memory_limit = (guint64)mebibytes << 20;
     }
   if (typed->compression != NULL)
     {
@@ -433,10 +448,10 @@ run_other (const Typed *typed, SbCli *cli)
                                  "--list-edits"));
   if (typed->inputs != NULL || typed->output != NULL || typed->edits != NULL
       || typed->radius != NULL || typed->passes != NULL || typed->linear != NULL
-      || typed->depth != NULL || typed->compression != NULL || typed->page != NULL || typed->force
-      || typed->dither || typed->interlace || typed->keep_location || typed->strip_metadata
-      || wants_subbands (typed) || typed->levels != NULL || typed->channel != NULL
-      || typed->format != NULL)
+      || typed->depth != NULL || typed->compression != NULL || typed->page != NULL
+      || typed->memory_limit != NULL || typed->force || typed->dither || typed->interlace
+      || typed->keep_location || typed->strip_metadata || wants_subbands (typed)
+      || typed->levels != NULL || typed->channel != NULL || typed->format != NULL)
     return usage_error (NULL, _ ("--benchmark, --verify, --devices and --list-edits take no "
                                  "pictures and no edits"));
   if (typed->json && typed->verify)
@@ -514,6 +529,18 @@ run (const Typed *typed)
   return wants_subbands (typed) ? sb_cli_subbands (&cli) : sb_cli_convert (&cli);
 }
 
+/* Whatever else is on the command line: parsing ends here. GLib's own help would end the program,
+ * and call it done whatever has become of the text. */
+static gboolean
+help_cb (const char *name, const char *value, gpointer user_data, GError **error)
+{
+  Typed *typed = user_data;
+
+  typed->help = TRUE;
+  g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, name);
+  return FALSE;
+}
+
 static GOptionContext *
 make_context (Typed *typed)
 {
@@ -549,6 +576,9 @@ make_context (Typed *typed)
       "auto|cpu|cuda[:N]" },
     { "threads", 0, 0, G_OPTION_ARG_FILENAME, &typed->threads,
       N_ ("Use so many threads (one a core)"), N_ ("N") },
+    { "memory-limit", 0, 0, G_OPTION_ARG_FILENAME, &typed->memory_limit,
+      N_ ("Open no picture that needs more memory, at 30 bytes a pixel (half of the memory)"),
+      N_ ("MIB") },
     { "subbands", 0, 0, G_OPTION_ARG_FILENAME, &typed->subbands,
       N_ ("Write the result’s Haar subbands into this folder"), N_ ("FOLDER") },
     { "mosaic", 0, 0, G_OPTION_ARG_FILENAME, &typed->mosaic,
@@ -574,13 +604,20 @@ make_context (Typed *typed)
       N_ ("Verify with the pictures of this seed"), N_ ("N") },
     { "json", 0, 0, G_OPTION_ARG_NONE, &typed->json, N_ ("Print a table as JSON"), NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &typed->version, N_ ("Print the version"), NULL },
+    { "help", 'h', G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, help_cb, N_ ("Print this"), NULL },
+    { "help-all", '?', G_OPTION_FLAG_NO_ARG | G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, help_cb,
+      NULL, NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &typed->inputs, NULL,
       N_ ("INPUT… -o OUTPUT") },
     { NULL },
   };
   GOptionContext *context = g_option_context_new (NULL);
+  GOptionGroup *group = g_option_group_new ("main", "", "", typed, NULL);
 
-  g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
+  g_option_group_add_entries (group, entries);
+  g_option_group_set_translation_domain (group, GETTEXT_PACKAGE);
+  g_option_context_set_main_group (context, group);
+  g_option_context_set_help_enabled (context, FALSE);
   g_option_context_set_translation_domain (context, GETTEXT_PACKAGE);
   g_option_context_set_summary (
       context, N_ ("Blurs photos and writes them as PNG, without a window. Reads what the system "
@@ -620,16 +657,29 @@ main (int argc, char **argv)
   /* What is printed is read by scripts too: a point in every locale. */
   setlocale (LC_NUMERIC, "C");
   sb_cli_print_init ();
+  /* A reader that goes away is an error of writing, with a message. */
+  signal (SIGPIPE, SIG_IGN);
   g_set_prgname ("softbox-cli");
 
   g_autoptr (GOptionContext) context = make_context (&typed);
 
-  if (!g_option_context_parse (context, &argc, &argv, &error))
-    return usage_error (NULL, error->message);
+  const gboolean parsed = g_option_context_parse (context, &argc, &argv, &error);
+  int status;
 
-  make_texts (&typed);
+  if (typed.help)
+    {
+      g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
 
-  int status = run (&typed);
+      sb_cli_print ("%s", help);
+      status = SB_CLI_DONE;
+    }
+  else if (!parsed)
+    status = usage_error (NULL, error->message);
+  else
+    {
+      make_texts (&typed);
+      status = run (&typed);
+    }
 
   if (!sb_cli_flush () && status == SB_CLI_DONE)
     status = SB_CLI_FAILED;

@@ -28,8 +28,9 @@ typedef struct
   guint depth; /* 8, 16, or 0 for the picture's own */
   gboolean force;
   gboolean dither, interlace, keep_location, strip_metadata;
-  guint page;      /* of a TIFF file, or 0 for the first */
-  int compression; /* 0 .. 9, or -1 for the default */
+  guint page;           /* of a TIFF file, or 0 for the first */
+  int compression;      /* 0 .. 9, or -1 for the default */
+  guint64 memory_limit; /* bytes that one picture may need, or 0 for the default */
   SbDevice device;
   gboolean json;
   guint width, height; /* of the benchmark's picture */

@@ -51,6 +51,13 @@ def options():
     status, out, err = run("--version")
     equal((status, err), (0, ""), "status and standard error")
     assert re.fullmatch(r"softbox \d+\.\d+\.\d+\n", out), out
+    # What cannot be read has not been said.
+    with open("/dev/full", "wb") as full:
+        for arguments in (("--help",), ("-h",), ("--help-all",), ("--version",), ("--stats", "--quit-after=0.1")):
+            result = subprocess.run([SOFTBOX, *arguments], stdin=subprocess.DEVNULL, stdout=full,
+                                    stderr=subprocess.PIPE, timeout=LIMIT)
+            equal((arguments, result.returncode, result.stderr),
+                  (arguments, 1, b"softbox: standard output cannot be written to\n"), "a full disk")
     for arguments in (("--device=toaster",), ("--quit-after=-1",)):
         status, out, err = run(*arguments)
         equal((status, out), (2, ""), "status and standard output")
