@@ -2,10 +2,10 @@
 
 #include "config.h"
 
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
+#include "documents.h"
 #include "sb-document-private.h"
 #include "wait.h"
 
@@ -42,16 +42,6 @@ measured_cb (Fixture *fixture)
   fixture->n_measured++;
 }
 
-static void
-loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
-{
-  g_autoptr (GError) error = NULL;
-
-  sb_document_load_finish (SB_DOCUMENT (source), result, &error);
-  g_assert_no_error (error);
-  *(gboolean *)data = TRUE;
-}
-
 /* Noise, and a quarter of it smooth. */
 static GFile *
 save_picture (const char *folder, const char *name, guint width, guint height)
@@ -79,15 +69,6 @@ save_picture (const char *folder, const char *name, guint width, guint height)
 }
 
 static void
-load (Fixture *fixture, GFile *file)
-{
-  gboolean loaded = FALSE;
-
-  sb_document_load_async (fixture->document, file, NULL, loaded_cb, &loaded);
-  wait_for (loaded);
-}
-
-static void
 set_up (Fixture *fixture, gconstpointer data)
 {
   fixture->folder = g_dir_make_tmp ("softbox-subbands-XXXXXX", NULL);
@@ -96,27 +77,18 @@ set_up (Fixture *fixture, gconstpointer data)
   fixture->document = sb_document_new ((SbDevice){ SB_DEVICE_CPU, 0, 2 });
   g_signal_connect_swapped (fixture->document, "measured", G_CALLBACK (measured_cb), fixture);
   fixture->wake_id = g_timeout_add (20, sb_test_wake_up, NULL);
-  load (fixture, fixture->file);
+  sb_test_load (fixture->document, fixture->file);
 }
 
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_autoptr (GDir) dir = g_dir_open (fixture->folder, 0, NULL);
-  const char *name;
-
   g_object_add_weak_pointer (G_OBJECT (fixture->document), (gpointer *)&fixture->document);
   g_object_unref (fixture->document);
   g_assert_null (fixture->document);
   wait_for (sb_work_n_threads () == 0);
   g_source_remove (fixture->wake_id);
-  while ((name = g_dir_read_name (dir)) != NULL)
-    {
-      g_autofree char *path = g_build_filename (fixture->folder, name, NULL);
-
-      g_assert_cmpint (g_unlink (path), ==, 0);
-    }
-  g_assert_cmpint (g_rmdir (fixture->folder), ==, 0);
+  sb_test_remove_folder (fixture->folder);
   g_object_unref (fixture->file);
   g_free (fixture->folder);
 }
@@ -386,7 +358,7 @@ test_another_picture (Fixture *fixture, gconstpointer data)
 
   sb_document_set_subbands (document, &deep, band);
   wait_for (sb_document_get_measures (document) != NULL);
-  load (fixture, small);
+  sb_test_load (fixture->document, small);
   wait_for (!is_busy (document)); /* eight levels are not asked of it */
   g_object_get (document, "error", &error, NULL);
   g_assert_cmpstr (error, ==, "");

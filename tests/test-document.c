@@ -2,9 +2,9 @@
 
 #include "config.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 
+#include "documents.h"
 #include "sb-document-private.h"
 #include "wait.h"
 
@@ -77,39 +77,6 @@ save_image (const char *folder, const char *name, SbImage *image)
   return file;
 }
 
-typedef struct
-{
-  gboolean done;
-  gboolean result;
-  GError *error;
-} Outcome;
-
-static void
-on_loaded (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Outcome *outcome = data;
-  outcome->done = TRUE;
-  outcome->result = sb_document_load_finish (SB_DOCUMENT (source), result, &outcome->error);
-}
-
-static void
-on_exported (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Outcome *outcome = data;
-  outcome->done = TRUE;
-  outcome->result = sb_document_export_finish (SB_DOCUMENT (source), result, &outcome->error);
-}
-
-static void
-load (SbDocument *document, GFile *file)
-{
-  Outcome outcome = { 0 };
-  sb_document_load_async (document, file, NULL, on_loaded, &outcome);
-  wait_for (outcome.done);
-  g_assert_no_error (outcome.error);
-  g_assert_true (outcome.result);
-}
-
 static void
 count_edits (SbDocument *document, gpointer data)
 {
@@ -141,21 +108,7 @@ set_up (Fixture *fixture, gconstpointer data)
   g_signal_connect (fixture->document, "edits-changed", G_CALLBACK (count_edits), fixture);
   g_signal_connect (fixture->document, "picture-changed", G_CALLBACK (count_pictures), fixture);
   g_signal_connect (fixture->document, "message", G_CALLBACK (note_message), fixture);
-  load (fixture->document, fixture->file);
-}
-
-static void
-remove_folder (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while ((name = g_dir_read_name (dir)) != NULL)
-    {
-      g_autofree char *path = g_build_filename (folder, name, NULL);
-      g_assert_cmpint (g_unlink (path), ==, 0);
-    }
-  g_assert_cmpint (g_rmdir (folder), ==, 0);
+  sb_test_load (fixture->document, fixture->file);
 }
 
 static void
@@ -168,7 +121,7 @@ tear_down (Fixture *fixture, gconstpointer data)
   wait_for (sb_work_n_threads () == 0);
   while (g_main_context_iteration (NULL, FALSE))
     ;
-  remove_folder (fixture->folder);
+  sb_test_remove_folder (fixture->folder);
   sb_image_unref (fixture->image);
   g_object_unref (fixture->file);
   g_free (fixture->folder);
@@ -226,14 +179,14 @@ reload (const char *folder, const char *name)
   return image;
 }
 
-static Outcome export(Fixture *fixture, const char *name, guint depth, gboolean overwrite)
+static SbTestOutcome export(Fixture *fixture, const char *name, guint depth, gboolean overwrite)
 {
-  Outcome outcome = { 0 };
+  SbTestOutcome outcome = { 0 };
   const SbSaveOptions options = { depth, 0, overwrite };
   g_autofree char *path = g_build_filename (fixture->folder, name, NULL);
   g_autoptr (GFile) file = g_file_new_for_path (path);
 
-  sb_document_export_async (fixture->document, file, &options, NULL, on_exported, &outcome);
+  sb_document_export_async (fixture->document, file, &options, NULL, sb_test_exported_cb, &outcome);
   g_assert_true (sb_test_get_flag (fixture->document, "exporting"));
   g_assert_true (sb_test_get_flag (fixture->document, "busy"));
   wait_for (outcome.done);
@@ -246,7 +199,7 @@ static void
 assert_state (Fixture *fixture, const char *texts)
 {
   assert_text (fixture->document, "edits", texts);
-  const Outcome outcome = export(fixture, "state.png", 16, TRUE);
+  const SbTestOutcome outcome = export(fixture, "state.png", 16, TRUE);
   g_assert_no_error (outcome.error);
   g_autoptr (SbImage) got = reload (fixture->folder, "state.png");
   g_autoptr (SbImage) expected = expect (fixture->image, texts, 16);
@@ -418,13 +371,13 @@ static void
 test_bad_load (Fixture *fixture, gconstpointer data)
 {
   SbDocument *document = fixture->document;
-  Outcome outcome = { 0 };
+  SbTestOutcome outcome = { 0 };
   g_autofree char *path = g_build_filename (fixture->folder, "text.png", NULL);
   g_autoptr (GFile) file = g_file_new_for_path (path);
 
   g_assert_true (g_file_set_contents (path, "no picture", -1, NULL));
   set_edit (fixture, "blur:radius=2", NULL);
-  sb_document_load_async (document, file, NULL, on_loaded, &outcome);
+  sb_document_load_async (document, file, NULL, sb_test_loaded_cb, &outcome);
   g_assert_true (sb_test_get_flag (document, "loading"));
   wait_for (outcome.done);
   g_assert_false (outcome.result);
@@ -440,9 +393,9 @@ test_bad_load (Fixture *fixture, gconstpointer data)
   /* A second load takes the place of the first. */
   g_autoptr (SbImage) other = make_image (31, 17, 2);
   g_autoptr (GFile) other_file = save_image (fixture->folder, "other.png", other);
-  Outcome first = { 0 }, second = { 0 };
-  sb_document_load_async (document, fixture->file, NULL, on_loaded, &first);
-  sb_document_load_async (document, other_file, NULL, on_loaded, &second);
+  SbTestOutcome first = { 0 }, second = { 0 };
+  sb_document_load_async (document, fixture->file, NULL, sb_test_loaded_cb, &first);
+  sb_document_load_async (document, other_file, NULL, sb_test_loaded_cb, &second);
   wait_for (first.done && second.done);
   g_assert_error (first.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&first.error);
@@ -455,8 +408,8 @@ test_bad_load (Fixture *fixture, gconstpointer data)
 
   /* And one that the caller ends leaves what is open. */
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  Outcome ended = { 0 };
-  sb_document_load_async (document, fixture->file, cancellable, on_loaded, &ended);
+  SbTestOutcome ended = { 0 };
+  sb_document_load_async (document, fixture->file, cancellable, sb_test_loaded_cb, &ended);
   g_cancellable_cancel (cancellable);
   wait_for (ended.done);
   g_assert_error (ended.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -478,7 +431,7 @@ test_export (Fixture *fixture, gconstpointer data)
       g_autofree char *text = g_strdup_printf ("blur:radius=%u", i);
       set_edit (fixture, text, "blur.radius");
     }
-  Outcome outcome = export(fixture, "drag.png", 0, FALSE);
+  SbTestOutcome outcome = export(fixture, "drag.png", 0, FALSE);
   g_assert_no_error (outcome.error);
   g_autoptr (SbImage) drag = reload (fixture->folder, "drag.png");
   g_autoptr (SbImage) nine = expect (fixture->image, "blur:radius=9", 8);
@@ -486,12 +439,12 @@ test_export (Fixture *fixture, gconstpointer data)
   g_assert_false (sb_test_get_flag (document, "modified"));
 
   /* The drag goes on while another is under way: the saved state is the exported one. */
-  Outcome second = { 0 };
+  SbTestOutcome second = { 0 };
   const SbSaveOptions options = { 8, 0, FALSE };
   g_autofree char *path = g_build_filename (fixture->folder, "second.png", NULL);
   g_autoptr (GFile) file = g_file_new_for_path (path);
   set_edit (fixture, "blur:radius=10", "blur.radius");
-  sb_document_export_async (document, file, &options, NULL, on_exported, &second);
+  sb_document_export_async (document, file, &options, NULL, sb_test_exported_cb, &second);
   set_edit (fixture, "blur:radius=11", "blur.radius");
   sb_document_end_drag (document);
   wait_for (second.done);
@@ -514,11 +467,11 @@ test_export (Fixture *fixture, gconstpointer data)
   g_assert_true (sb_image_equal (still, nine));
 
   /* One at a time. */
-  Outcome a = { 0 }, b = { 0 };
+  SbTestOutcome a = { 0 }, b = { 0 };
   g_autofree char *path_a = g_build_filename (fixture->folder, "a.png", NULL);
   g_autoptr (GFile) file_a = g_file_new_for_path (path_a);
-  sb_document_export_async (document, file_a, &options, NULL, on_exported, &a);
-  sb_document_export_async (document, file, &options, NULL, on_exported, &b);
+  sb_document_export_async (document, file_a, &options, NULL, sb_test_exported_cb, &a);
+  sb_document_export_async (document, file, &options, NULL, sb_test_exported_cb, &b);
   wait_for (a.done && b.done);
   g_assert_no_error (a.error);
   g_assert_error (b.error, G_IO_ERROR, G_IO_ERROR_PENDING);
@@ -532,7 +485,7 @@ test_modified (Fixture *fixture, gconstpointer data)
 
   set_edit (fixture, "blur:radius=3", NULL);
   g_assert_true (sb_test_get_flag (document, "modified"));
-  Outcome outcome = export(fixture, "saved.png", 8, FALSE);
+  SbTestOutcome outcome = export(fixture, "saved.png", 8, FALSE);
   g_assert_no_error (outcome.error);
   g_assert_false (sb_test_get_flag (document, "modified"));
   sb_document_undo (document);
@@ -554,12 +507,12 @@ test_cancel_export (Fixture *fixture, gconstpointer data)
   g_autofree char *path = g_build_filename (fixture->folder, "cancelled.png", NULL);
   g_autoptr (GFile) file = g_file_new_for_path (path);
   const SbSaveOptions options = { 16, 9, FALSE };
-  Outcome outcome = { 0 };
+  SbTestOutcome outcome = { 0 };
   double progress = 0;
 
-  load (document, large_file);
+  sb_test_load (document, large_file);
   set_edit (fixture, "blur:radius=20", NULL);
-  sb_document_export_async (document, file, &options, NULL, on_exported, &outcome);
+  sb_document_export_async (document, file, &options, NULL, sb_test_exported_cb, &outcome);
   while (!outcome.done && progress == 0)
     {
       spin ();
@@ -775,13 +728,13 @@ test_dispose (void)
     {
       SbDocument *document = sb_document_new ((SbDevice){ SB_DEVICE_CPU, 0, 2 });
       SbDocumentView *view = NULL;
-      Outcome loaded = { 0 }, exported = { 0 };
+      SbTestOutcome loaded = { 0 }, exported = { 0 };
 
       if (i % 3 == 0)
-        sb_document_load_async (document, file, NULL, on_loaded, &loaded);
+        sb_document_load_async (document, file, NULL, sb_test_loaded_cb, &loaded);
       else
         {
-          load (document, file);
+          sb_test_load (document, file);
           view = sb_document_view_new (document);
           for (guint b = 0; b < 2; b++)
             sb_document_view_give (view, b, buffers[b], sizeof buffers[b]);
@@ -789,7 +742,8 @@ test_dispose (void)
           const SbEdit edit = parse ("blur:radius=30,passes=10");
           g_assert_true (sb_document_set_edit (document, &edit, NULL, NULL));
           if (i % 3 == 2)
-            sb_document_export_async (document, target, &options, NULL, on_exported, &exported);
+            sb_document_export_async (document, target, &options, NULL, sb_test_exported_cb,
+                                      &exported);
           g_usleep (i * 4000);
           while (g_main_context_iteration (NULL, FALSE))
             ;
@@ -818,7 +772,7 @@ test_dispose (void)
       while (g_main_context_iteration (NULL, FALSE))
         ;
     }
-  remove_folder (folder);
+  sb_test_remove_folder (folder);
 }
 
 int

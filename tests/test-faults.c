@@ -2,10 +2,10 @@
 
 #include "config.h"
 
-#include <glib/gstdio.h>
 #include <gmodule.h>
 #include <string.h>
 
+#include "documents.h"
 #include "sb-cuda-fault.h"
 #include "sb-document-private.h"
 #include "wait.h"
@@ -51,36 +51,10 @@ assert_on_device (SbDocument *document, gboolean expected)
   assert_text_has (document, "device-name", ", CUDA", expected);
 }
 
-typedef struct
-{
-  gboolean done, result;
-  GError *error;
-} Outcome;
-
-static void
-on_loaded (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Outcome *outcome = data;
-  outcome->done = TRUE;
-  outcome->result = sb_document_load_finish (SB_DOCUMENT (source), result, &outcome->error);
-}
-
-static void
-on_exported (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Outcome *outcome = data;
-  outcome->done = TRUE;
-  outcome->result = sb_document_export_finish (SB_DOCUMENT (source), result, &outcome->error);
-}
-
 static void
 load (SbDocument *document, GFile *file)
 {
-  Outcome outcome = { 0 };
-  sb_document_load_async (document, file, NULL, on_loaded, &outcome);
-  wait_for (outcome.done);
-  g_assert_no_error (outcome.error);
-  g_assert_true (outcome.result);
+  sb_test_load (document, file);
   wait_for (!sb_test_get_flag (document, "busy"));
 }
 
@@ -139,18 +113,11 @@ set_up (Fixture *fixture, gconstpointer data)
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  const char *const names[] = { "one.png", "two.png", "out.png" };
-
   g_object_unref (fixture->document);
   wait_for (sb_work_n_threads () == 0);
   while (g_main_context_iteration (NULL, FALSE))
     ;
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    {
-      g_autofree char *path = g_build_filename (fixture->folder, names[i], NULL);
-      g_unlink (path);
-    }
-  g_assert_cmpint (g_rmdir (fixture->folder), ==, 0);
+  sb_test_remove_folder (fixture->folder);
   sb_image_unref (fixture->image);
   g_object_unref (fixture->file);
   g_object_unref (fixture->other);
@@ -191,12 +158,12 @@ assert_exact (Fixture *fixture, const char *const *texts)
   g_autoptr (SbEngine) engine = sb_engine_new ((SbDevice){ SB_DEVICE_CPU, 0, 1 }, &error);
   SbEdit edits[4];
   guint n_edits = 0;
-  Outcome outcome = { 0 };
+  SbTestOutcome outcome = { 0 };
 
   for (; texts[n_edits] != NULL; n_edits++)
     edits[n_edits] = parse (texts[n_edits]);
   g_autoptr (SbEditList) list = sb_edit_list_new (edits, n_edits);
-  sb_document_export_async (fixture->document, file, &options, NULL, on_exported, &outcome);
+  sb_document_export_async (fixture->document, file, &options, NULL, sb_test_exported_cb, &outcome);
   wait_for (outcome.done);
   g_assert_no_error (outcome.error);
   wait_for (!sb_test_get_flag (fixture->document, "busy"));
