@@ -10,7 +10,7 @@
 #   sanitize   NVIDIA's compute-sanitizer, four tools, over /device/short: each kernel and variant
 #   benchmark  softbox-cli --benchmark
 #   window     the program on each way to the screen with pictures of 24 and 100 megapixels,
-#              animating, and its --stats; pictures at rest, which must agree to a level of 255.
+#              animating, and its --stats, also with the subbands beside; pictures at rest, which must agree to a level of 255.
 #              Needs DISPLAY with NVIDIA's GLX, and xwd and python3 for the comparison.
 #
 # Says what it did not do. Fails where anything did.
@@ -165,6 +165,10 @@ if wants window; then
           --animate --stats --quit-after="${SECONDS_SHOWN:-10}" "$folder/$size.png"
       done
     done
+    # Every frame is EXACT there: `unmeasured` says how many of `results` had no statistics before
+    # the next one came, subbands_fps is to be fps.
+    run "window with subbands, 24 megapixels" "$program" --device=cuda --subbands --animate --stats \
+      --quit-after="${SECONDS_SHOWN:-10}" "$folder/24.png"
     if command -v xwd >/dev/null; then
       for rung in pbo copy host; do
         picture_at_rest $rung "$folder/$rung.xwd"

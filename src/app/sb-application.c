@@ -226,6 +226,8 @@ static const GOptionEntry options[] = {
     N_ ("DEVICE") },
   { "animate", 0, 0, G_OPTION_ARG_NONE, NULL, N_ ("Sweep the radius as soon as a picture is open"),
     NULL },
+  { "subbands", 0, 0, G_OPTION_ARG_NONE, NULL,
+    N_ ("Show the subbands as soon as a picture is open"), NULL },
   { "stats", 0, 0, G_OPTION_ARG_NONE, NULL, N_ ("Print frames and times as JSON at the end"),
     NULL },
   { "quit-after", 0, 0, G_OPTION_ARG_DOUBLE, NULL, N_ ("Quit after that many seconds"),
@@ -326,6 +328,7 @@ sb_application_command_line (GApplication *application, GApplicationCommandLine 
   SbApplication *self = SB_APPLICATION (application);
   GVariantDict *dict = g_application_command_line_get_options_dict (command_line);
   gboolean animate = g_variant_dict_contains (dict, "animate");
+  gboolean subbands = g_variant_dict_contains (dict, "subbands");
   SbDevice device = self->device;
   const char *name = NULL;
   g_autofree const char **files = NULL;
@@ -341,6 +344,8 @@ sb_application_command_line (GApplication *application, GApplicationCommandLine 
 
       if (animate)
         sb_window_animate (window);
+      if (subbands)
+        sb_window_show_subbands (window);
     }
   if (files == NULL || files[0] == NULL)
     {
@@ -350,6 +355,8 @@ sb_application_command_line (GApplication *application, GApplicationCommandLine 
         window = sb_window_new (self, device);
       if (animate)
         sb_window_animate (window);
+      if (subbands)
+        sb_window_show_subbands (window);
       gtk_window_present (GTK_WINDOW (window));
     }
   return 0;

@@ -82,7 +82,7 @@ sb_work_begin_frame (SbDocumentView *view, guint buffer)
   const SbWork *work = view->work;
   const gboolean moved = view->has_shown && !view_equal (&view->shown, &view->view);
   const gboolean result = view->view.what != SB_SHOW_ORIGINAL;
-  SbFrame frame = { buffer, view->view, view->shown_id, 0, 0 };
+  SbFrame frame = { buffer, view->view, view->shown_id, 0, 0, FALSE };
 
   if (result && (!view->has_shown || view->shown_stamp != work->stamp))
     {
@@ -100,6 +100,7 @@ sb_work_begin_frame (SbDocumentView *view, guint buffer)
     {
       view->shown_stamp = work->stamp;
       frame.id = view->shown_id = work->stamp_id;
+      frame.exact = work->stamp_exact;
       if (work->stamp_exact)
         view->exact_id = work->stamp_id;
     }
@@ -375,8 +376,11 @@ sb_document_view_drawn (SbDocumentView *view, const SbFrame *frame)
 
   g_mutex_lock (&view->work->mutex);
   view->drawn_id = frame->id;
+  const gboolean measured = sb_work_bands_ready (view->work);
   g_mutex_unlock (&view->work->mutex);
-  sb_stats_frame ();
+  sb_stats_frame (frame->view.what == SB_SHOW_SUBBANDS ? SB_STATS_SUBBANDS : SB_STATS_PHOTO);
+  if (measured && frame->exact && frame->id != 0)
+    sb_stats_result (frame->id);
   if (frame->since > 0)
     sb_stats_add (SB_STATS_SHOWN, (now - frame->since) / 1000.0);
   if (frame->rest > 0)

@@ -256,17 +256,18 @@ post_measures (SbWork *work, const SbSubbandMeasures *measures)
   sb_work_post (work, deliver_measures, measured);
 }
 
-/* All but the selected band. Without the mutex: `work` is only read where nobody else writes. */
+/* What is neither of the selected band nor of the whole transform. Without the mutex: `work` is
+ * only read where nobody else writes. */
 static gboolean
-measure_rest (SbWork *work, const SbEditList *edits, guint n_fixed, SbSubbandMeasures *measures,
+measure_edit (SbWork *work, const SbEditList *edits, guint n_fixed, SbSubbandMeasures *measures,
               gboolean noise_known, gboolean edit_known, GCancellable *cancellable, GError **error)
 {
   SbEngine *engine = work->box->engine;
   const guint n_before = find_bands (edits, n_fixed);
 
-  if (!sb_engine_summarize_subbands (engine, &measures->summary, cancellable, error)
-      || (measures->has_edit && !edit_known
-          && !sb_engine_measure_edit (engine, &measures->edit, cancellable, error)))
+  measures->has_edit = n_before < edits->n_edits && !sb_edit_is_identity (&edits->edits[n_before]);
+  if (measures->has_edit && !edit_known
+      && !sb_engine_measure_edit (engine, &measures->edit, cancellable, error))
     return FALSE;
   if (noise_known)
     return TRUE;
@@ -307,6 +308,7 @@ sb_work_bands_measure (SbWork *work, GError **error)
   SbSubbandMeasures measures = bands->last;
   const gboolean had = measures.choice.levels > 0;
 
+  measures.id = bands->measured_id == id ? id : 0;
   measures.choice = bands->set;
   measures.band = band;
   measures.depth = sb_image_get_depth (work->original);
@@ -319,14 +321,21 @@ sb_work_bands_measure (SbWork *work, GError **error)
 
   if (done && bands->measured_id != id)
     {
-      /* The band first, as that is quick; the rest is still that of the state before. */
+      /* What is quick comes first, with what is left of the state before: what an edit of bands
+       * works on may have to be rendered. */
       if (had)
         post_measures (work, &measures);
       g_mutex_unlock (&work->mutex);
-      measures.has_edit
-          = n_before < edits->n_edits && !sb_edit_is_identity (&edits->edits[n_before]);
-      done = measure_rest (work, edits, n_fixed, &measures, noise_known, edit_known, cancellable,
-                           error);
+      done
+          = sb_engine_summarize_subbands (work->box->engine, &measures.summary, cancellable, error);
+      g_mutex_lock (&work->mutex);
+      measures.id = id;
+      if (done && had)
+        post_measures (work, &measures);
+      g_mutex_unlock (&work->mutex);
+      done = done
+             && measure_edit (work, edits, n_fixed, &measures, noise_known, edit_known, cancellable,
+                              error);
       g_mutex_lock (&work->mutex);
     }
   work->cancellable = NULL;

@@ -21,11 +21,12 @@ typedef struct _SbDocumentView SbDocumentView;
 /* One finished set of pixels. */
 typedef struct
 {
-  guint buffer; /* which of the buffers they are in */
-  SbView view;  /* what they show: view.width x view.height, rows without padding */
-  guint64 id;   /* of the state, growing */
-  gint64 since; /* monotonic time of the change that these pixels are the first to show, or 0 */
-  gint64 rest;  /* when the hand came to rest, where they are the first EXACT ones since, or 0 */
+  guint buffer;   /* which of the buffers they are in */
+  SbView view;    /* what they show: view.width x view.height, rows without padding */
+  guint64 id;     /* of the state, growing */
+  gint64 since;   /* monotonic time of the change that these pixels are the first to show, or 0 */
+  gint64 rest;    /* when the hand came to rest, where they are the first EXACT ones since, or 0 */
+  gboolean exact; /* the state's own pixels, no PREVIEW and not the original's */
 } SbFrame;
 
 SbDocumentView *sb_document_view_new (SbDocument *document) G_GNUC_WARN_UNUSED_RESULT;

@@ -84,6 +84,7 @@ gboolean sb_document_pick (SbDocument *self, int x, int y, guint16 rgba[4]);
 /* What was measured of the last EXACT result, and of the band that was asked for. */
 typedef struct
 {
+  guint64 id; /* of the state that statistics and summary are of, as in SbFrame; 0: of two */
   SbHaarChoice choice;
   SbHaarBand band;
   guint depth; /* of the picture: samples are 0 .. 255 or 0 .. 65535, lightness twice that */

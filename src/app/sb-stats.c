@@ -16,8 +16,14 @@ static struct
   GMutex mutex;
   gint on;
   GArray *samples[SB_N_STATS]; /* float, ms */
-  guint64 frames;
-  gint64 first_frame, last_frame;
+  struct
+  {
+    guint64 frames;
+    gint64 first, last;
+  } canvases[SB_N_STATS_CANVASES];
+  guint64 n_results, n_unmeasured;
+  guint64 result_id, measured_id; /* the last ones on screen; 0: none */
+  gint64 result_at;
 } stats;
 
 typedef struct
@@ -83,16 +89,52 @@ sb_stats_add (SbStatsKind kind, double ms)
 }
 
 void
-sb_stats_frame (void)
+sb_stats_frame (SbStatsCanvas canvas)
 {
+  g_return_if_fail (canvas < SB_N_STATS_CANVASES);
+
   if (!sb_stats_is_on ())
     return;
   const gint64 now = g_get_monotonic_time ();
   g_mutex_lock (&stats.mutex);
-  if (stats.frames++ == 0)
-    stats.first_frame = now;
-  stats.last_frame = now;
+  if (stats.canvases[canvas].frames++ == 0)
+    stats.canvases[canvas].first = now;
+  stats.canvases[canvas].last = now;
   g_mutex_unlock (&stats.mutex);
+}
+
+void
+sb_stats_result (guint64 id)
+{
+  if (!sb_stats_is_on ())
+    return;
+  g_mutex_lock (&stats.mutex);
+  const gboolean fresh = id != stats.result_id, measured = id == stats.measured_id;
+  if (fresh)
+    {
+      if (stats.result_id != 0 && stats.result_id != stats.measured_id)
+        stats.n_unmeasured++;
+      stats.n_results++;
+      stats.result_id = id;
+      stats.result_at = g_get_monotonic_time ();
+    }
+  g_mutex_unlock (&stats.mutex);
+  if (fresh && measured)
+    sb_stats_add (SB_STATS_MEASURED, 0);
+}
+
+void
+sb_stats_measured (guint64 id)
+{
+  if (!sb_stats_is_on ())
+    return;
+  g_mutex_lock (&stats.mutex);
+  const gboolean due = id == stats.result_id && id != stats.measured_id;
+  const gint64 since = stats.result_at;
+  stats.measured_id = id;
+  g_mutex_unlock (&stats.mutex);
+  if (due)
+    sb_stats_add (SB_STATS_MEASURED, (g_get_monotonic_time () - since) / 1000.0);
 }
 
 static int
@@ -131,24 +173,39 @@ append_percentiles (GString *json, GArray *samples)
   g_string_append_c (json, '}');
 }
 
+static void
+append_canvas (GString *json, const char *prefix, SbStatsCanvas canvas)
+{
+  const guint64 frames = stats.canvases[canvas].frames;
+  const gint64 elapsed = stats.canvases[canvas].last - stats.canvases[canvas].first;
+
+  g_string_append_printf (json, "\"%sframes\": %" G_GUINT64_FORMAT ", \"%sfps\": ", prefix, frames,
+                          prefix);
+  append_number (json, frames > 1 && elapsed > 0 ? (frames - 1) * 1e6 / elapsed : 0);
+}
+
 char *
 sb_stats_print (void)
 {
   static const char *const names[SB_N_STATS] = {
-    [SB_STATS_SHOWN] = "shown_ms", [SB_STATS_RENDER] = "render_ms", [SB_STATS_SHOW] = "show_ms",
-    [SB_STATS_STALL] = "stall_ms", [SB_STATS_EXACT] = "exact_ms",
+    [SB_STATS_SHOWN] = "shown_ms", [SB_STATS_RENDER] = "render_ms",
+    [SB_STATS_SHOW] = "show_ms",   [SB_STATS_STALL] = "stall_ms",
+    [SB_STATS_EXACT] = "exact_ms", [SB_STATS_MEASURED] = "measured_ms",
   };
-  GString *json = g_string_new (NULL);
+  GString *json = g_string_new ("{");
 
   g_mutex_lock (&stats.mutex);
-  const gint64 elapsed = stats.last_frame - stats.first_frame;
-  g_string_append_printf (json, "{\"frames\": %" G_GUINT64_FORMAT ", \"fps\": ", stats.frames);
-  append_number (json, stats.frames > 1 && elapsed > 0 ? (stats.frames - 1) * 1e6 / elapsed : 0);
+  append_canvas (json, "", SB_STATS_PHOTO);
   for (guint kind = 0; kind < SB_N_STATS; kind++)
     {
       g_string_append_printf (json, ", \"%s\": ", names[kind]);
       append_percentiles (json, stats.samples[kind]);
     }
+  g_string_append (json, ", ");
+  append_canvas (json, "subbands_", SB_STATS_SUBBANDS);
+  g_string_append_printf (
+      json, ", \"results\": %" G_GUINT64_FORMAT ", \"unmeasured\": %" G_GUINT64_FORMAT,
+      stats.n_results, stats.n_unmeasured);
   g_mutex_unlock (&stats.mutex);
   g_string_append_c (json, '}');
   return g_string_free (json, FALSE);

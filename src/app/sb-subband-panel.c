@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-stats.h"
 #include "sb-subband-panel-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -238,11 +239,29 @@ edits_changed_cb (SbSubbandPanel *self)
 }
 
 static void
+painted_cb (SbSubbandPanel *self, GdkFrameClock *clock)
+{
+  const SbSubbandMeasures *measures
+      = self->document != NULL ? sb_document_get_measures (self->document) : NULL;
+
+  g_signal_handlers_disconnect_by_func (clock, painted_cb, self);
+  if (measures != NULL && measures->id != 0)
+    sb_stats_measured (measures->id);
+}
+
+static void
 measured_cb (SbSubbandPanel *self)
 {
+  GdkFrameClock *clock = sb_stats_is_on () ? gtk_widget_get_frame_clock (GTK_WIDGET (self)) : NULL;
+
   self->updating = TRUE;
   sb_subband_figures_follow (self);
   self->updating = FALSE;
+  if (clock == NULL)
+    return;
+  g_signal_handlers_disconnect_by_func (clock, painted_cb, self);
+  g_signal_connect_object (clock, "after-paint", G_CALLBACK (painted_cb), self, G_CONNECT_SWAPPED);
+  gdk_frame_clock_request_phase (clock, GDK_FRAME_CLOCK_PHASE_AFTER_PAINT);
 }
 
 static void

@@ -45,17 +45,18 @@ struct _SbWindow
   guint settle_id;
   gint64 settle_frame, settled_us;
   guint toast_id;
-  AdwToast *toast;       /* the newest, or NULL */
-  GString *warnings;     /* of the banner */
-  gboolean animate;      /* once there is a picture */
-  gboolean comparing;    /* by a key or a button held down */
-  gboolean opening;      /* a dialog of files is about to come */
-  gboolean choosing;     /* where to export to */
-  GtkWidget *question;   /* about unsaved changes, or NULL */
-  gboolean close_waits;  /* for the export on its way */
-  gboolean closing;      /* the answer was to close */
-  gboolean narrow;       /* the panel covers the picture */
-  gboolean panel_wanted; /* where there is room */
+  AdwToast *toast;        /* the newest, or NULL */
+  GString *warnings;      /* of the banner */
+  gboolean animate;       /* once there is a picture */
+  gboolean show_subbands; /* the same */
+  gboolean comparing;     /* by a key or a button held down */
+  gboolean opening;       /* a dialog of files is about to come */
+  gboolean choosing;      /* where to export to */
+  GtkWidget *question;    /* about unsaved changes, or NULL */
+  gboolean close_waits;   /* for the export on its way */
+  gboolean closing;       /* the answer was to close */
+  gboolean narrow;        /* the panel covers the picture */
+  gboolean panel_wanted;  /* where there is room */
 
   AdwToastOverlay *toasts;
   AdwHeaderBar *header;

@@ -257,7 +257,9 @@ picture_changed_cb (SbWindow *self)
         sb_window_warn (self, warnings[i]);
       if (self->animate)
         g_object_set (self->document, "animating", TRUE, NULL);
-      self->animate = FALSE;
+      if (self->show_subbands)
+        sb_window_set_subbands (self, TRUE);
+      self->animate = self->show_subbands = FALSE;
     }
   gtk_widget_set_visible (self->choose_page, image != NULL && sb_image_get_metadata (image) != NULL
                                                  && sb_image_get_metadata (image)->n_pages > 1);
@@ -562,4 +564,13 @@ sb_window_animate (SbWindow *self)
     g_object_set (self->document, "animating", TRUE, NULL);
   else
     self->animate = TRUE;
+}
+
+void
+sb_window_show_subbands (SbWindow *self)
+{
+  g_return_if_fail (SB_IS_WINDOW (self));
+
+  self->show_subbands = sb_document_get_image (self->document) == NULL;
+  sb_window_set_subbands (self, TRUE);
 }

@@ -27,8 +27,9 @@ void sb_window_load (SbWindow *self, GFile *file, SbWindow *origin);
 /* The open file once more, another page of it. Edits are lost: it asks first where there are any.
  */
 void sb_window_load_page (SbWindow *self, guint page);
-/* Animates as soon as there is a picture. */
+/* Animates, and shows the subbands, as soon as there is a picture. */
 void sb_window_animate (SbWindow *self);
+void sb_window_show_subbands (SbWindow *self);
 /* Shows a failure as a toast and in the "error" state. */
 void sb_window_report (SbWindow *self, const GError *error);
 

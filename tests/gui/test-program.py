@@ -47,6 +47,21 @@ def statistics_of_an_animation():
 
 
 @test
+def statistics_of_subbands():
+    path = picture(601, 400).save("in.png")
+    for seconds in (4, 12, 40):
+        status, out, err = run("--subbands", "--stats", "--quit-after=%d" % seconds, path)
+        equal((status, err), (0, ""), "status and standard error")
+        stats = json.loads(out)
+        if stats["measured_ms"]["p50"] is not None:
+            break
+    # The picture as it was opened, shown twice and measured once.
+    equal((stats["results"], stats["unmeasured"]), (1, 0), "results")
+    assert stats["subbands_frames"] > 0 and stats["frames"] > 0, stats
+    assert stats["measured_ms"]["p50"] == stats["measured_ms"]["p99"] >= 0, stats
+
+
+@test
 def options():
     status, out, err = run("--version")
     equal((status, err), (0, ""), "status and standard error")
