@@ -332,13 +332,6 @@ run_strip (gsize item, guint thread, gpointer data)
 }
 
 static gboolean
-cancelled (GError **error)
-{
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, _ ("Cancelled"));
-  return FALSE;
-}
-
-static gboolean
 out_of_memory (GError **error)
 {
   g_set_error_literal (error, SB_ERROR, SB_ERROR_OUT_OF_MEMORY,
@@ -360,7 +353,7 @@ run_rect (Run *run, const SbRect *rect, GError **error)
   run->n_columns = ((guint)(rect->x + rect->width) - run->first_x + columns - 1) / columns;
   if (!sb_parallel_run (run->bands.parallel, (gsize)run->n_columns * ((rows + tile - 1) / tile),
                         run_strip, run, run->bands.cancellable))
-    return cancelled (error);
+    return sb_error_cancelled (error);
   return TRUE;
 }
 
@@ -433,7 +426,7 @@ sb_cpu_bands (const SbSource *source, const SbEdit *edit, const SbTarget *target
   job->job.target = target;
   job->stream = (gsize)rect->height * target->stride > STREAM_BYTES;
   if (sb_edit_is_identity (edit))
-    return sb_blur_job_copy (&job->job, rect) || cancelled (error);
+    return sb_blur_job_copy (&job->job, rect) || sb_error_cancelled (error);
 
   parts[0] = (SbMaskPart){ *rect, FALSE };
   if (edit->area.shape != SB_AREA_WHOLE)
@@ -449,7 +442,7 @@ sb_cpu_bands (const SbSource *source, const SbEdit *edit, const SbTarget *target
       if (!parts[i].zero)
         done = run_rect (&run, &parts[i].rect, error);
       else if (!sb_blur_job_copy (&job->job, &parts[i].rect))
-        done = cancelled (error);
+        done = sb_error_cancelled (error);
     }
   run_clear (&run);
   return done;
@@ -520,7 +513,7 @@ sb_cpu_bands_measure (const SbSource *source, const SbSource *result, const SbEd
   if (!done)
     return FALSE;
   if (!sb_parallel_run (parallel, n, measure_rows, &distance, cancellable))
-    return cancelled (error);
+    return sb_error_cancelled (error);
   for (guint t = 0; t < n_threads; t++)
     {
       count.before += counts[t].before;

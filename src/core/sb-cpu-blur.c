@@ -210,13 +210,6 @@ out_of_memory (const SbBlurJob *job, GError **error)
   return FALSE;
 }
 
-static gboolean
-cancelled (GError **error)
-{
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, _ ("Cancelled"));
-  return FALSE;
-}
-
 /* Blurs a rectangle by marching. *done is FALSE where the windows are too large for it. */
 static gboolean
 blur_marching (const SbBlurJob *job, const SbRect *rect, gboolean *done, GError **error)
@@ -273,7 +266,7 @@ blur_marching (const SbBlurJob *job, const SbRect *rect, gboolean *done, GError 
   if (!sb_parallel_run (job->parallel, (gsize)plan.n_columns * plan.n_rows, march, &plan,
                         job->cancellable)
       || g_cancellable_is_cancelled (job->cancellable))
-    return cancelled (error);
+    return sb_error_cancelled (error);
   return TRUE;
 }
 
@@ -344,7 +337,7 @@ blur_phases (const SbBlurJob *job, const SbRect *rect, GError **error)
           || !sb_parallel_run (job->parallel,
                                (tile->n_strips + tile->strips_at_once - 1) / tile->strips_at_once,
                                phase_columns, &phases, job->cancellable))
-        return cancelled (error);
+        return sb_error_cancelled (error);
     }
   return TRUE;
 }
@@ -361,7 +354,7 @@ blur_rect (const SbBlurJob *job, const SbRect *rect, GError **error)
       bytes.threads = scratch_get (job->scratch, bytes.thread_bytes * n_threads);
       if (bytes.threads == NULL)
         return out_of_memory (job, error);
-      return sb_bytes_plan_run (&bytes) || cancelled (error);
+      return sb_bytes_plan_run (&bytes) || sb_error_cancelled (error);
     }
   if (!blur_marching (job, rect, &done, error))
     return FALSE;
@@ -402,7 +395,7 @@ sb_cpu_blur (const SbSource *source, const SbEdit *edit, const SbTone *tone, con
     return FALSE;
   /* Everything but the whole is nothing. */
   if (job.radius16 == 0 || (edit->area.shape == SB_AREA_WHOLE && edit->area.invert))
-    return sb_blur_job_copy (&job, rect) || cancelled (error);
+    return sb_blur_job_copy (&job, rect) || sb_error_cancelled (error);
   if (job.linear)
     sb_blur_tone_init (&scratch->tone, tone);
   if (edit->area.shape == SB_AREA_WHOLE)
@@ -418,7 +411,7 @@ sb_cpu_blur (const SbSource *source, const SbEdit *edit, const SbTone *tone, con
       if (!parts[i].zero && !blur_rect (&job, &parts[i].rect, error))
         return FALSE;
       if (parts[i].zero && !sb_blur_job_copy (&job, &parts[i].rect))
-        return cancelled (error);
+        return sb_error_cancelled (error);
     }
   return TRUE;
 }

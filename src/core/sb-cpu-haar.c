@@ -231,13 +231,6 @@ transform_band (gsize item, guint thread, gpointer data)
 }
 
 static gboolean
-cancelled (GError **error)
-{
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, _ ("Cancelled"));
-  return FALSE;
-}
-
-static gboolean
 out_of_memory (GError **error)
 {
   g_set_error_literal (error, SB_ERROR, SB_ERROR_OUT_OF_MEMORY,
@@ -271,7 +264,7 @@ sb_cpu_haar_transform (SbCpuHaar *haar, const SbSource *source, SbParallel *para
   pass.rows = memory;
   if (!sb_parallel_run (parallel, ((gsize)source->height + rows - 1) / rows, transform_band, &pass,
                         cancellable))
-    return cancelled (error);
+    return sb_error_cancelled (error);
 
   SbHaarPlane a = haar->means;
   for (guint level = pass.levels + 1; level <= levels; level++)

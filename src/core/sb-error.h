@@ -25,5 +25,7 @@ typedef enum
 } SbError;
 
 GQuark sb_error_quark (void);
+/* Says that the caller has cancelled; returns FALSE. */
+gboolean sb_error_cancelled (GError **error);
 
 G_END_DECLS
