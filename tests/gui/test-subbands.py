@@ -24,13 +24,22 @@ GAIN = 2  # of the viewer, at first
 BORDER, NAME = 2, (60, 30)
 
 
+CHANNELS = ("lightness", "luma", "red", "green", "blue", "alpha")
+
+
 def samples(of, channel="lightness"):
-    """Of an 8-bit picture, as the viewer transforms them."""
-    rgb = numpy.frombuffer(b"".join(of.rows), numpy.uint8).reshape(of.height, of.width, -1)
-    rgb = rgb.astype(numpy.float64)
+    """As the viewer transforms them."""
+    kind = numpy.uint8 if of.depth == 8 else numpy.dtype(">u2")
+    rgba = numpy.frombuffer(b"".join(of.rows), kind).reshape(of.height, of.width, -1).astype(int)
     if channel == "lightness":
-        return rgb[..., :3].max(2) + rgb[..., :3].min(2)
-    return rgb[..., "red green blue".split().index(channel)]
+        found = rgba[..., :3].max(2) + rgba[..., :3].min(2)
+    elif channel == "luma":
+        found = (rgba[..., :3] @ (54, 183, 19) + 128) >> 8
+    elif channel == "alpha" and of.channels == 3:
+        found = numpy.full((of.height, of.width), 2**of.depth - 1)
+    else:
+        found = rgba[..., CHANNELS.index(channel) - 2]
+    return found.astype(numpy.float64)
 
 
 def transform(x, levels):
@@ -187,6 +196,28 @@ def the_mosaic_is_the_transform():
         press("F9")
         wait("the whole canvas", lambda: program.rectangle(program.canvas) == whole)
         equal(program.state("subbands")[1], False, "subbands")
+
+
+@test
+def every_channel():
+    for channels, depth in ((4, 8), (3, 16)):
+        source = picture(203, 150, channels, depth, seed=42 + depth)
+        gain = 16  # one sample that is 1 of 255 off is seen
+        with Softbox(source.save("in.png"), settings={"subbands-gain": "%.1f" % gain}) as program:
+            canvas = show(program)
+            shown = "lightness"
+            for channel in CHANNELS[1:] + CHANNELS[:1]:
+                label = program.widget("label", shown.capitalize())
+                reach(program, label)
+                windows = len(titled(""))
+                click(program.middle(label))
+                wait("the list of channels", lambda: len(titled("")) > windows)
+                park()
+                press("Home", *["Down"] * CHANNELS.index(channel), "Return")
+                program.widget("label", channel.capitalize())
+                shown = channel
+                scale = (0.5 if channel == "lightness" else 1) / (257 if depth == 16 else 1)
+                look(program, canvas, samples(source, channel), 5, scale, gain)
 
 
 @test
@@ -508,16 +539,46 @@ def exports_by_the_dialogs():
         press("Return")
         assert arrived("in-cV2.npy") == content("expected/in-cV2.npy")
 
-        # The format is chosen, and the name follows.
-        os.remove("in-cV2.npy")
-        dialog = ask(program, "export-band", "Export the selected band")
-        open_list(dialog, "NumPy array")
-        wait("the list", lambda: dialog.find("label", "16-bit gray PNG"))
-        press("Down", "Return")
-        wait("the list to go", lambda: not dialog.find("label", "NumPy array")
-             and dialog.find("label", "16-bit gray PNG"))
-        accept(dialog)
+        # The format is chosen, and the name follows: nothing is replaced, and nothing asked.
+        def as_png():
+            dialog = ask(program, "export-band", "Export the selected band")
+            open_list(dialog, "NumPy array")
+            wait("the list", lambda: dialog.find("label", "16-bit gray PNG"))
+            press("Down", "Return")
+            wait("the list to go", lambda: not dialog.find("label", "NumPy array")
+                 and dialog.find("label", "16-bit gray PNG"))
+            accept(dialog)
+
+        def replace(name):
+            """The question about a file, whoever asks it."""
+            def asked():
+                program.alive()
+                for window in Node.application(program.process.pid).children():
+                    button = window.find("button", re.compile("Replace$"))
+                    if button and window.find("label", re.compile(re.escape(name))):
+                        return button
+                return None
+            wait("the question about " + name, asked).act()
+        as_png()
         assert arrived("in-cV2.png") == content("grey/in-cV2.png")
+        os.truncate("in-cV2.png", 0)
+        as_png()
+        replace("in-cV2.png")
+        wait("the replaced file", lambda: os.path.getsize("in-cV2.png") > 0)
+        assert arrived("in-cV2.png") == content("grey/in-cV2.png")
+
+        # A name without a suffix is given one, and the file of that name is asked about.
+        with open("plain.npy", "w"):
+            pass
+        ask(program, "export-band", "Export the selected band")
+        press("ctrl+a")
+        write("plain")
+        press("Return")
+        replace("plain.npy")
+        wait("the replaced file", lambda: os.path.getsize("plain.npy") > 0)
+        assert arrived("plain.npy") == content("expected/in-cV2.npy")
+        assert content("in-cV2.npy") == content("expected/in-cV2.npy")
+        os.remove("in-cV2.npy")
 
         # All of them, into the folder that the dialog is in: the picture's.
         accept(ask(program, "export-bands", "Export all bands"))
@@ -774,6 +835,22 @@ def the_other_places():
             photo, mosaic = both()
             return photo and mosaic and mosaic[0] > photo[0]
         wait("the photo again", right)
+
+        # What there is not is refused in words that name what there is.
+        def refused(action, parameter, *words):
+            program.activate(action, parameter)
+            wait("the refusal of %s" % parameter, lambda: words[0] in program.error())
+            for word in words:
+                assert word in program.error(), (word, program.error())
+        refused("subbands-layout", GLib.Variant("s", "above"), "“above”", "beside, before, alone")
+        equal(program.state("subbands-layout")[1], "beside", "place")
+        refused("export-subbands-to", GLib.Variant("(ss)", ("cV9", os.path.abspath("x.npy"))), "“cV9”",
+                "mosaic, band, bands")
+        refused("set-edit", GLib.Variant("s", "bands:levels=21"), "“levels=21”", "1 to 20")
+        refused("set-edit", GLib.Variant("s", "bands:gainX1=0"), "“gainX1”", "gainH1…gainH20")
+        refused("step", GLib.Variant("(sd)", ("bands.gainX", 1.0)), "“bands.gainX”")
+        equal(program.edits(), "", "edits")
+        equal(os.path.exists("x.npy"), False, "a file")
 
 
 @test
