@@ -43,13 +43,14 @@ sb_file_dialog_put_away (GtkFileChooserNative *native)
   put_away = native;
 }
 
-void
+GtkFileChooser *
 sb_file_dialog_show (GtkFileChooserNative *native)
 {
-  g_return_if_fail (GTK_IS_FILE_CHOOSER_NATIVE (native));
+  g_return_val_if_fail (GTK_IS_FILE_CHOOSER_NATIVE (native), NULL);
 
   GtkWindow *parent = gtk_native_dialog_get_transient_for (GTK_NATIVE_DIALOG (native));
   GListModel *windows = gtk_window_get_toplevels ();
+  GtkFileChooser *own = NULL;
 
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (native));
   /* GTK's own makes room for many letters, and for every choice with a long name beside it. */
@@ -59,6 +60,10 @@ sb_file_dialog_show (GtkFileChooserNative *native)
 
       if (GTK_IS_FILE_CHOOSER_DIALOG (window) && gtk_window_get_transient_for (window) == parent
           && gtk_widget_get_visible (GTK_WIDGET (window)))
-        gtk_window_set_default_size (window, WIDTH, HEIGHT);
+        {
+          gtk_window_set_default_size (window, WIDTH, HEIGHT);
+          own = GTK_FILE_CHOOSER (window);
+        }
     }
+  return own;
 }

@@ -18,7 +18,8 @@ GtkFileChooserNative *sb_file_dialog_new (const char *title, GtkWindow *parent,
  * they are done; no answer comes any more. */
 void sb_file_dialog_put_away (GtkFileChooserNative *native);
 
-/* In a size that leaves some of the window to be seen, where it is GTK's own dialog. */
-void sb_file_dialog_show (GtkFileChooserNative *native);
+/* In a size that leaves some of the window to be seen, where it is GTK's own dialog: that one is
+ * returned, as it tells of more than NATIVE does; NULL where the desktop has its own. */
+GtkFileChooser *sb_file_dialog_show (GtkFileChooserNative *native);
 
 G_END_DECLS

@@ -188,9 +188,16 @@ static void
 subbands_layout_cb (GSimpleAction *action, GVariant *value, gpointer user_data)
 {
   SbWindow *self = user_data;
+  const char *name = g_variant_get_string (value, NULL);
 
-  if (sb_window_set_subbands_layout (self, g_variant_get_string (value, NULL)))
-    sb_window_update_actions (self);
+  if (sb_window_set_subbands_layout (self, name))
+    {
+      sb_window_update_actions (self);
+      return;
+    }
+  g_autoptr (GError) error = g_error_new (
+      SB_ERROR, SB_ERROR_INVALID, _ ("“%s” is none of the places beside, before, alone"), name);
+  sb_window_report (self, error);
 }
 
 static void

@@ -4,6 +4,7 @@
 
 #include "sb-canvas.h"
 #include "sb-edit-panel.h"
+#include "sb-haar-export.h"
 #include "sb-start-page.h"
 #include "sb-status-line.h"
 #include "sb-subband-view.h"
@@ -133,10 +134,17 @@ typedef enum
   SB_BANDS_EXPORT_ONE,    /* the selected band */
   SB_BANDS_EXPORT_ALL,    /* into a folder, named as the command line names them */
 } SbBandsExport;
-/* Asks where to. */
-void sb_window_export_bands (SbWindow *self, SbBandsExport what);
+/* The name of the picture without its suffix. */
+char *sb_window_get_stem (SbWindow *self) G_GNUC_WARN_UNUSED_RESULT;
+/* What the name of a band's file says: .png, or .npy; FALSE: nothing, and *format is NumPy's. */
+gboolean sb_window_bands_format (GFile *file, SbHaarFormat *format);
+void sb_window_write_bands (SbWindow *self, SbBandsExport what, GFile *file, SbHaarFormat format,
+                            gboolean overwrite);
 /* Without a question, never over a file; one band as its name says: .png or else NumPy. */
 void sb_window_export_bands_to (SbWindow *self, SbBandsExport what, GFile *file);
+
+/* sb-window-bands-ask.c: asks where to. */
+void sb_window_export_bands (SbWindow *self, SbBandsExport what);
 
 /* sb-window-files.c */
 void sb_window_open (SbWindow *self);
