@@ -36,7 +36,7 @@ GROUND = {"light": 0xEB, "dark": 0x24}
 CHECKER = {"light": (0xCC, 0xF7), "dark": (0x5A, 0x6E)}
 CHECKER_SIZE = 12
 # By their numbers on the accessibility bus; the names there are not the same in every GTK.
-ROLES = {7: "switch", 16: "dialog", 23: "window", 27: "image", 29: "label", 35: "menu item",
+ROLES = {7: "switch", 16: "dialog", 23: "window", 27: "image", 29: "label", 32: "list item", 35: "menu item",
          43: "button", 51: "slider", 52: "spin button", 62: "button"}
 
 tests = []
@@ -239,13 +239,14 @@ class Node:
             if extents is None or (extents[2] > 0 and extents[3] > 0):
                 yield from child.walk()
 
-    def find(self, role, title):
-        """title: the whole name, or a compiled pattern."""
+    def find(self, role, title, focused=False):
+        """title: the whole name, or a compiled pattern. focused: and it has the keyboard."""
         try:
             for node in self.walk():
                 if node.role() == role and (title.search(node.title()) if hasattr(title, "search")
                                             else node.title() == title):
-                    return node
+                    if not focused or node.focused():
+                        return node
         except GLib.Error:
             pass  # it went away meanwhile
         return None

@@ -150,6 +150,22 @@ def reach(program, node):
     wait("the panel to scroll", there)
 
 
+def choose_item(program, button, position):
+    """Opens the list of a button, or of the row that it is in. A key that comes before the list has
+    the focus is lost."""
+    def focused():
+        return program.top.find("list item", re.compile(""), focused=True)
+    before = focused()
+    click(program.middle(button))
+
+    def opened():
+        now = focused()
+        return now and (before is None or now.path != before.path)
+    wait("the list", opened)
+    park()
+    press("Home", *["Down"] * position, "Return")
+
+
 def selected(canvas, name, levels=None):
     text = "of %s levels?, %s selected$" % (levels or r"\d+", name)
     wait("%s to be selected" % name, lambda: re.search(text, canvas.title()))
@@ -209,11 +225,7 @@ def every_channel():
             for channel in CHANNELS[1:] + CHANNELS[:1]:
                 label = program.widget("label", shown.capitalize())
                 reach(program, label)
-                windows = len(titled(""))
-                click(program.middle(label))
-                wait("the list of channels", lambda: len(titled("")) > windows)
-                park()
-                press("Home", *["Down"] * CHANNELS.index(channel), "Return")
+                choose_item(program, label, CHANNELS.index(channel))
                 program.widget("label", channel.capitalize())
                 shown = channel
                 scale = (0.5 if channel == "lightness" else 1) / (257 if depth == 16 else 1)
@@ -749,16 +761,7 @@ def levels_kept_and_the_threshold_by_noise():
             """In one of the two lists of levels."""
             node = wait(name, lambda: next((n for n in program.top.walk() if n.title() == name), None))
             reach(program, node)
-            windows = len(titled(""))
-
-            def opened():  # the first try may be lost while the panel moves
-                node.find("button", re.compile("")).act()
-                try:
-                    return wait("a window more", lambda: len(titled("")) > windows, 2)
-                except AssertionError:
-                    return False
-            wait("the list of levels", opened)
-            press("Home", *["Down"] * (level - 1), "Return")
+            choose_item(program, node, level - 1)
         # Levels 2 to 4 of five; then the one that is moved past the other takes it along.
         choose("Finest level kept", 2)
         program.wait_edits("bands:gain1=0")
