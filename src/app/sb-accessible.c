@@ -19,6 +19,10 @@ sb_accessible_name_buttons (GtkWidget *widget)
     gtk_accessible_update_property (
         GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL,
         adw_split_button_get_dropdown_tooltip (ADW_SPLIT_BUTTON (parent)), -1);
+  else if (GTK_IS_BUTTON (widget) && parent != NULL && GTK_IS_DROP_DOWN (parent)
+           && gtk_widget_get_tooltip_text (parent) != NULL)
+    gtk_accessible_update_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                    gtk_widget_get_tooltip_text (parent), -1);
   else if (GTK_IS_BUTTON (widget)
            && (gtk_widget_has_css_class (widget, "close")
                || g_strcmp0 (gtk_button_get_icon_name (GTK_BUTTON (widget)),

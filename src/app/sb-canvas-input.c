@@ -119,6 +119,7 @@ on_drag_begin (GtkGestureDrag *gesture, double x, double y, SbCanvas *self)
   const guint button = gtk_gesture_single_get_current_button (GTK_GESTURE_SINGLE (gesture));
 
   gtk_widget_grab_focus (GTK_WIDGET (self));
+  gtk_widget_remove_css_class (GTK_WIDGET (self), SB_CANVAS_REACHED);
   self->pressed = button == GDK_BUTTON_PRIMARY;
   self->press_x = x;
   self->press_y = y;
@@ -218,6 +219,12 @@ on_key (GtkEventControllerKey *controller, guint key, guint code, GdkModifierTyp
   return GDK_EVENT_STOP;
 }
 
+static void
+on_focus_leave (GtkEventControllerFocus *controller, SbCanvas *self)
+{
+  gtk_widget_remove_css_class (GTK_WIDGET (self), SB_CANVAS_REACHED);
+}
+
 void
 sb_canvas_add_controllers (SbCanvas *self)
 {
@@ -247,5 +254,9 @@ sb_canvas_add_controllers (SbCanvas *self)
 
   controller = gtk_event_controller_key_new ();
   g_signal_connect (controller, "key-pressed", G_CALLBACK (on_key), self);
+  gtk_widget_add_controller (widget, controller);
+
+  controller = gtk_event_controller_focus_new ();
+  g_signal_connect (controller, "leave", G_CALLBACK (on_focus_leave), self);
   gtk_widget_add_controller (widget, controller);
 }

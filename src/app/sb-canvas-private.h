@@ -48,6 +48,9 @@ struct _SbCanvas
   GdkFrameClock *clock; /* while animating */
 };
 
+/* The style class of a canvas that has the focus by a key: only then it shows that it has. */
+#define SB_CANVAS_REACHED "reached"
+
 /* The picture's place on screen has changed, or its size, colours or document. */
 void sb_canvas_update (SbCanvas *self);
 /* In device pixels. */

@@ -557,6 +557,16 @@ on_style (SbCanvas *self)
   sb_canvas_queue (self); /* also the ground beside an old picture */
 }
 
+/* Only keys come this way: who clicks knows where. */
+static gboolean
+sb_canvas_focus (GtkWidget *widget, GtkDirectionType direction)
+{
+  if (gtk_widget_is_focus (widget) || !gtk_widget_grab_focus (widget))
+    return FALSE;
+  gtk_widget_add_css_class (widget, SB_CANVAS_REACHED);
+  return TRUE;
+}
+
 static void
 sb_canvas_map (GtkWidget *widget)
 {
@@ -647,6 +657,7 @@ sb_canvas_class_init (SbCanvasClass *klass)
   widget_class->snapshot = sb_canvas_snapshot;
   widget_class->measure = sb_canvas_measure;
   widget_class->size_allocate = sb_canvas_size_allocate;
+  widget_class->focus = sb_canvas_focus;
   widget_class->map = sb_canvas_map;
   widget_class->unmap = sb_canvas_unmap;
 

@@ -24,7 +24,6 @@ struct _SbEditGroup
   GtkWidget *rows[SB_EDIT_MAX_PARAMETERS]; /* SbParameterRow, GtkSwitch or AdwComboRow */
   GtkSwitch *toggle;
   AdwExpanderRow *more;
-  GtkLabel *summary;
   AdwActionRow *animation;
 };
 
@@ -81,12 +80,13 @@ follow (SbEditGroup *self)
         adw_combo_row_set_selected (ADW_COMBO_ROW (self->rows[i]), (guint)self->edit.values[i]);
         break;
       }
-  if (self->summary != NULL)
+  if (self->kind == SB_EDIT_BLUR)
     {
+      /* What the numbers above amount to. */
       g_autofree char *text
           = g_strdup_printf (_ ("≈ Gaussian, sigma %.1f px"), sb_edit_blur_sigma (&self->edit));
 
-      gtk_label_set_text (self->summary, text);
+      sb_parameter_row_set_note (SB_PARAMETER_ROW (self->rows[SB_BLUR_PASSES]), text);
     }
   self->updating = FALSE;
   g_signal_emit (self, signals[CHANGED], 0);
@@ -255,26 +255,6 @@ create_row (SbEditGroup *self, guint i)
   return row;
 }
 
-/* What the numbers above amount to. */
-static GtkWidget *
-create_summary_row (SbEditGroup *self)
-{
-  GtkWidget *row = adw_preferences_row_new ();
-  GtkWidget *label = gtk_label_new (NULL);
-
-  self->summary = GTK_LABEL (label);
-  gtk_label_set_xalign (self->summary, 0);
-  gtk_label_set_wrap (self->summary, TRUE);
-  gtk_widget_add_css_class (label, "dim-label");
-  gtk_widget_add_css_class (label, "numeric");
-  gtk_widget_add_css_class (label, "caption");
-  gtk_widget_add_css_class (row, "summary");
-  gtk_list_box_row_set_child (GTK_LIST_BOX_ROW (row), label);
-  gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
-  gtk_widget_set_focusable (row, FALSE);
-  return row;
-}
-
 static GtkWidget *
 create_animation_row (SbEditGroup *self)
 {
@@ -306,11 +286,6 @@ create_rows (SbEditGroup *self)
         }
       else
         adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), row);
-      if (self->kind == SB_EDIT_BLUR && i == SB_BLUR_PASSES)
-        {
-          gtk_widget_add_css_class (row, "summarized");
-          adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), create_summary_row (self));
-        }
     }
   if (self->more != NULL)
     {

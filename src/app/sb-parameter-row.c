@@ -28,6 +28,7 @@ struct _SbParameterRow
   GtkAdjustment *value;
   GtkScale *scale;
   GtkAdjustment *position;
+  GtkLabel *note;
 };
 
 enum
@@ -357,6 +358,7 @@ sb_parameter_row_class_init (SbParameterRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, SbParameterRow, value);
   gtk_widget_class_bind_template_child (widget_class, SbParameterRow, scale);
   gtk_widget_class_bind_template_child (widget_class, SbParameterRow, position);
+  gtk_widget_class_bind_template_child (widget_class, SbParameterRow, note);
 }
 
 static void
@@ -445,4 +447,15 @@ sb_parameter_row_set_value (SbParameterRow *self, double value)
 
   self->shown = sb_parameter_clamp (self->parameter, value);
   follow (self);
+}
+
+void
+sb_parameter_row_set_note (SbParameterRow *self, const char *text)
+{
+  g_return_if_fail (SB_IS_PARAMETER_ROW (self));
+
+  gtk_label_set_text (self->note, text == NULL ? "" : text);
+  gtk_widget_set_visible (GTK_WIDGET (self->note), text != NULL);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->scale), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                  text == NULL ? "" : text, -1);
 }

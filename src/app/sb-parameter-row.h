@@ -23,5 +23,7 @@ GtkWidget *sb_parameter_row_new (const SbParameter *parameter);
 void sb_parameter_row_set_parameter (SbParameterRow *self, const SbParameter *parameter);
 /* Shows a value; no signal. */
 void sb_parameter_row_set_value (SbParameterRow *self, double value);
+/* A line below the slider: what the number amounts to. NULL: none. */
+void sb_parameter_row_set_note (SbParameterRow *self, const char *text);
 
 G_END_DECLS

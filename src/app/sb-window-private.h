@@ -42,7 +42,8 @@ struct _SbWindow
   guint loading_id;   /* the spinner comes late */
   guint leave_id;     /* the button that leaves fullscreen goes */
   guint fold_id;
-  AdwToast *next_toast; /* waits until the newest has slid in, or NULL */
+  guint restore_id, restore_frames; /* the size from before fullscreen comes back */
+  AdwToast *next_toast;             /* waits until the newest has slid in, or NULL */
   guint settle_id;
   gint64 settle_frame, settled_us;
   guint toast_id;
@@ -90,7 +91,7 @@ struct _SbWindow
 };
 
 /* sb-window-say.c */
-/* title is plain text. */
+/* title is plain text, and is shown in whole. */
 void sb_window_toast (SbWindow *self, const char *title);
 /* Takes the toast, and shows it in place of the one before. */
 void sb_window_add_toast (SbWindow *self, AdwToast *toast);
@@ -108,6 +109,16 @@ void sb_window_connect_compare (SbWindow *self);
 void sb_window_set_comparing (SbWindow *self, gboolean comparing);
 
 /* sb-window.c */
+/* The header's and the window's title. */
+void sb_window_follow_titles (SbWindow *self);
+
+/* sb-window-layout.c */
+void sb_window_connect_layout (SbWindow *self);
+/* Before the window, which is to be so wide, comes to the screen. */
+void sb_window_start_layout (SbWindow *self, int width);
+void sb_window_close_layout (SbWindow *self);
+/* Shows what there is room and use for. */
+void sb_window_follow_layout (SbWindow *self);
 void sb_window_set_panel (SbWindow *self, gboolean shown);
 
 /* sb-window-actions.c */

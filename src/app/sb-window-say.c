@@ -12,8 +12,11 @@
 /* Twice what a slide takes, and some more. */
 #define SETTLED_US   700000
 #define MAX_FRAME_US 50000
-/* A toast is one short line. */
-#define MAX_TOAST 60 /* characters */
+/* A toast is one short line, or a few where there is little room. */
+#define MAX_TOAST       60 /* characters */
+#define MIN_TOAST_WIDTH 12
+#define MAX_TOAST_WIDTH 50
+#define TOAST_EDGES     110 /* pixels */
 
 static gboolean
 name_toast_cb (gpointer user_data)
@@ -71,12 +74,35 @@ sb_window_add_toast (SbWindow *self, AdwToast *toast)
       = gtk_widget_add_tick_callback (GTK_WIDGET (self->toasts), settle_toast_cb, self, NULL);
 }
 
+/* So many letters leave room for the edges of a toast and its button in the window as it is. */
+static int
+toast_width (SbWindow *self, GtkWidget *label)
+{
+  PangoContext *context = gtk_widget_get_pango_context (label);
+  PangoFontMetrics *metrics = pango_context_get_metrics (context, NULL, NULL);
+  const int letter = PANGO_PIXELS_CEIL (pango_font_metrics_get_approximate_char_width (metrics));
+  int room = gtk_widget_get_width (GTK_WIDGET (self->toasts));
+
+  pango_font_metrics_unref (metrics);
+  if (room == 0)
+    gtk_window_get_default_size (GTK_WINDOW (self), &room, &(int){ 0 });
+  return CLAMP ((room - TOAST_EDGES) / (letter + 1), MIN_TOAST_WIDTH, MAX_TOAST_WIDTH);
+}
+
 void
 sb_window_toast (SbWindow *self, const char *title)
 {
-  g_autofree char *markup = g_markup_escape_text (title, -1);
+  /* A toast's own title is one line, and loses its end in a narrow window. */
+  GtkWidget *label = gtk_label_new (title);
+  AdwToast *toast = adw_toast_new ("");
 
-  sb_window_add_toast (self, adw_toast_new (markup));
+  gtk_label_set_wrap (GTK_LABEL (label), TRUE);
+  gtk_label_set_wrap_mode (GTK_LABEL (label), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), toast_width (self, label));
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_widget_add_css_class (label, "heading");
+  adw_toast_set_custom_title (toast, label);
+  sb_window_add_toast (self, toast);
 }
 
 static void

@@ -12,18 +12,13 @@
 #include "sb-shortcuts.h"
 
 #define SPINNER_MS 300
-#define LEAVE_MS   2000
-
-/* The canvas, the panel and the line between them. A window that is to be narrower starts folded:
- * else all that stands beside each other in the wide layout would keep it from being so. */
-#define UNFOLDED_WIDTH (360 + 320 + 1)
 
 G_DEFINE_FINAL_TYPE (SbWindow, sb_window, ADW_TYPE_APPLICATION_WINDOW)
 
 /* --- What the window says of the document ---------------------------------------------------- */
 
-static void
-follow_titles (SbWindow *self)
+void
+sb_window_follow_titles (SbWindow *self)
 {
   g_autofree char *name = NULL;
   g_autofree char *subtitle = NULL;
@@ -121,118 +116,6 @@ follow_loading (SbWindow *self)
     }
 }
 
-/* --- What the window shows ------------------------------------------------------------------- */
-
-/* One layout with room for the panel beside the picture, and one without. */
-static void
-follow_layout (SbWindow *self)
-{
-  gboolean has_picture;
-  gboolean fullscreen = gtk_window_is_fullscreen (GTK_WINDOW (self));
-
-  g_object_get (self->document, "has-picture", &has_picture, NULL);
-
-  gtk_stack_set_visible_child_name (self->pages, has_picture ? "picture" : "start");
-  gtk_widget_set_visible (GTK_WIDGET (self->header), !fullscreen);
-  gtk_widget_set_visible (GTK_WIDGET (self->leave), fullscreen);
-  gtk_widget_set_visible (GTK_WIDGET (self->status), has_picture && !fullscreen);
-  gtk_widget_set_visible (self->history, has_picture && !self->narrow);
-  gtk_widget_set_visible (self->compare, has_picture && !self->narrow);
-  gtk_widget_set_visible (self->subbands_button, has_picture && !self->narrow);
-  gtk_widget_set_visible (self->panel_button, has_picture && !self->narrow);
-  /* The name has little room beside it. */
-  gtk_widget_set_visible (self->export, has_picture && !self->narrow);
-  gtk_action_bar_set_revealed (self->bottom, has_picture && self->narrow && !fullscreen);
-  sb_status_line_set_narrow (self->status, self->narrow);
-  if (self->narrow)
-    {
-      adw_split_button_set_icon_name (self->open, "document-open-symbolic");
-      gtk_accessible_update_property (GTK_ACCESSIBLE (self->open), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                      _ ("Open a picture"), -1);
-    }
-  else
-    adw_split_button_set_label (self->open, _ ("_Open"));
-  sb_accessible_name_buttons (GTK_WIDGET (self->header));
-}
-
-static gboolean
-fold_cb (gpointer user_data)
-{
-  SbWindow *self = user_data;
-
-  self->fold_id = 0;
-  self->narrow = adw_flap_get_folded (self->flap);
-  /* What covers the picture comes when it is asked for. */
-  adw_flap_set_reveal_flap (self->flap, !self->narrow && self->panel_wanted);
-  follow_layout (self);
-  follow_titles (self);
-  sb_window_follow_subbands (self);
-  sb_window_update_actions (self);
-  return G_SOURCE_REMOVE;
-}
-
-/* In the middle of an allocation, when nothing may be shown or hidden. */
-static void
-folded_cb (SbWindow *self)
-{
-  if (self->fold_id == 0)
-    self->fold_id = g_idle_add_full (G_PRIORITY_HIGH_IDLE, fold_cb, self, NULL);
-}
-
-/* On screen the width decides. */
-static void
-map_cb (SbWindow *self)
-{
-  adw_flap_set_fold_policy (self->flap, ADW_FLAP_FOLD_POLICY_AUTO);
-}
-
-static void
-reveal_cb (SbWindow *self)
-{
-  if (self->document != NULL)
-    sb_window_update_actions (self);
-}
-
-void
-sb_window_set_panel (SbWindow *self, gboolean shown)
-{
-  if (!self->narrow)
-    {
-      self->panel_wanted = shown;
-      g_settings_set_boolean (self->settings, "panel-shown", shown);
-    }
-  adw_flap_set_reveal_flap (self->flap, shown);
-  if (!shown)
-    gtk_widget_grab_focus (GTK_WIDGET (self->canvas));
-}
-
-static void
-fullscreen_cb (SbWindow *self)
-{
-  follow_layout (self);
-  sb_window_update_actions (self);
-}
-
-static gboolean
-leave_cb (gpointer user_data)
-{
-  SbWindow *self = user_data;
-
-  self->leave_id = 0;
-  gtk_revealer_set_reveal_child (self->leave, FALSE);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-motion_cb (SbWindow *self)
-{
-  if (!gtk_window_is_fullscreen (GTK_WINDOW (self)))
-    return;
-  gtk_revealer_set_reveal_child (self->leave, TRUE);
-  g_clear_handle_id (&self->leave_id, g_source_remove);
-  self->leave_id = g_timeout_add (LEAVE_MS, leave_cb, self);
-}
-
 /* --- The document ---------------------------------------------------------------------------- */
 
 static void
@@ -263,7 +146,7 @@ picture_changed_cb (SbWindow *self)
     }
   gtk_widget_set_visible (self->choose_page, image != NULL && sb_image_get_metadata (image) != NULL
                                                  && sb_image_get_metadata (image)->n_pages > 1);
-  follow_layout (self);
+  sb_window_follow_layout (self);
   describe_canvas (self);
   if (image != NULL)
     gtk_widget_grab_focus (GTK_WIDGET (self->canvas));
@@ -298,7 +181,7 @@ connect_document (SbWindow *self)
   SbDocument *document = self->document;
 
   for (guint i = 0; i < G_N_ELEMENTS (titles); i++)
-    g_signal_connect_object (document, titles[i], G_CALLBACK (follow_titles), self,
+    g_signal_connect_object (document, titles[i], G_CALLBACK (sb_window_follow_titles), self,
                              G_CONNECT_SWAPPED);
   for (guint i = 0; i < G_N_ELEMENTS (actions); i++)
     g_signal_connect_object (document, actions[i], G_CALLBACK (sb_window_update_actions), self,
@@ -313,8 +196,8 @@ connect_document (SbWindow *self)
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "notify::loading", G_CALLBACK (follow_loading), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (document, "notify::has-picture", G_CALLBACK (follow_layout), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (document, "notify::has-picture", G_CALLBACK (sb_window_follow_layout),
+                           self, G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "picture-changed", G_CALLBACK (picture_changed_cb), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (document, "warning", G_CALLBACK (sb_window_warn), self,
@@ -373,8 +256,7 @@ sb_window_dispose (GObject *object)
   SbWindow *self = SB_WINDOW (object);
 
   g_clear_handle_id (&self->loading_id, g_source_remove);
-  g_clear_handle_id (&self->leave_id, g_source_remove);
-  g_clear_handle_id (&self->fold_id, g_source_remove);
+  sb_window_close_layout (self);
   g_clear_handle_id (&self->toast_id, g_source_remove);
   g_clear_weak_pointer (&self->toast);
   g_clear_object (&self->next_toast);
@@ -459,25 +341,17 @@ sb_window_class_init (SbWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, SbWindow, status);
   gtk_widget_class_bind_template_child (widget_class, SbWindow, bottom);
   gtk_widget_class_bind_template_callback (widget_class, banner_response_cb);
-  gtk_widget_class_bind_template_callback (widget_class, folded_cb);
-  gtk_widget_class_bind_template_callback (widget_class, reveal_cb);
 }
 
 static void
 sb_window_init (SbWindow *self)
 {
-  GtkEventController *controller;
-
   self->warnings = g_string_new (NULL);
   gtk_widget_init_template (GTK_WIDGET (self));
 
   gtk_widget_add_controller (GTK_WIDGET (self), sb_shortcuts_controller_new (GTK_PHASE_BUBBLE));
-  controller = gtk_event_controller_motion_new ();
-  g_signal_connect_swapped (controller, "motion", G_CALLBACK (motion_cb), self);
-  gtk_widget_add_controller (GTK_WIDGET (self), controller);
+  sb_window_connect_layout (self);
   sb_window_connect_compare (self);
-  g_signal_connect (self, "map", G_CALLBACK (map_cb), NULL);
-  g_signal_connect (self, "notify::fullscreened", G_CALLBACK (fullscreen_cb), NULL);
   g_signal_connect_object (gtk_recent_manager_get_default (), "changed", G_CALLBACK (recent_cb),
                            self, G_CONNECT_SWAPPED);
   recent_cb (self);
@@ -492,7 +366,6 @@ sb_window_new (SbApplication *application, SbDevice device)
 
   SbWindow *self = g_object_new (SB_TYPE_WINDOW, "application", application, NULL);
   int width, height;
-  gboolean maximized;
 
   self->settings = g_object_ref (sb_application_get_settings (application));
   self->device = device;
@@ -501,8 +374,7 @@ sb_window_new (SbApplication *application, SbDevice device)
 
   g_settings_get (self->settings, "window-size", "(ii)", &width, &height);
   gtk_window_set_default_size (GTK_WINDOW (self), MAX (width, 360), MAX (height, 420));
-  maximized = g_settings_get_boolean (self->settings, "window-maximized");
-  if (maximized)
+  if (g_settings_get_boolean (self->settings, "window-maximized"))
     gtk_window_maximize (GTK_WINDOW (self));
 
   budget_cb (self);
@@ -515,11 +387,7 @@ sb_window_new (SbApplication *application, SbDevice device)
   sb_status_line_set_document (self->status, self->document);
   sb_window_accept_drops (self);
 
-  adw_flap_set_reveal_flap (self->flap, self->panel_wanted);
-  if (width < UNFOLDED_WIDTH && !maximized)
-    adw_flap_set_fold_policy (self->flap, ADW_FLAP_FOLD_POLICY_ALWAYS);
-  fold_cb (self);
-  follow_titles (self);
+  sb_window_start_layout (self, width);
   follow_labels (self);
   return self;
 }
