@@ -49,8 +49,8 @@ find_point (SbCanvas *self, double at_x, double at_y, double *x, double *y)
   *y = top;
 }
 
-static void
-emit_pointer (SbCanvas *self)
+void
+sb_canvas_emit_pointer (SbCanvas *self)
 {
   double x, y;
 
@@ -65,14 +65,14 @@ on_motion (GtkEventControllerMotion *controller, double x, double y, SbCanvas *s
     return;
   self->pointer_x = MAX (x, 0);
   self->pointer_y = MAX (y, 0);
-  emit_pointer (self);
+  sb_canvas_emit_pointer (self);
 }
 
 static void
 on_leave (GtkEventControllerMotion *controller, SbCanvas *self)
 {
   self->pointer_x = self->pointer_y = -1;
-  emit_pointer (self);
+  sb_canvas_emit_pointer (self);
 }
 
 /* --- Wheel and touchpad ----------------------------------------------------------------------- */
@@ -107,7 +107,6 @@ on_scroll (GtkEventControllerScroll *controller, double dx, double dy, SbCanvas 
         }
       sb_canvas_pan_by (self, dx * unit, dy * unit);
     }
-  emit_pointer (self);
   return TRUE;
 }
 

@@ -66,6 +66,8 @@ void sb_canvas_set_rung (SbCanvas *self, const char *rung);
 
 void sb_canvas_add_controllers (SbCanvas *self);
 void sb_canvas_update_cursor (SbCanvas *self);
+/* Tells where the pointer is, or that it is not over the picture. */
+void sb_canvas_emit_pointer (SbCanvas *self);
 
 /* --- sb-canvas-gl.c -------------------------------------------------------------------------- */
 

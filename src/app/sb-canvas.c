@@ -62,7 +62,7 @@ fill_colours (SbView *view)
 void
 sb_canvas_update (SbCanvas *self)
 {
-  const double old_zoom = self->wanted.zoom;
+  const SbView old = self->wanted;
   gboolean comparing = FALSE;
 
   if (self->document != NULL)
@@ -89,11 +89,15 @@ sb_canvas_update (SbCanvas *self)
   if (self->overlay != NULL)
     gtk_widget_queue_draw (GTK_WIDGET (self));
   sb_canvas_update_cursor (self);
-  if (self->wanted.zoom != old_zoom)
+  if (self->wanted.zoom != old.zoom)
     {
       describe (self);
       g_object_notify_by_pspec (G_OBJECT (self), props[PROP_ZOOM]);
     }
+  /* A pointer that rests points at something else now. */
+  if (self->pointer_x >= 0
+      && (self->wanted.zoom != old.zoom || self->wanted.x != old.x || self->wanted.y != old.y))
+    sb_canvas_emit_pointer (self);
 }
 
 /* After the viewport was changed by `change`: tells of "fitted", and shows it. */

@@ -161,9 +161,14 @@ append_bar (SbSubbandView *self, GtkSnapshot *snapshot)
   const int widget_width = gtk_widget_get_width (GTK_WIDGET (self->canvas));
   const int widget_height = gtk_widget_get_height (GTK_WIDGET (self->canvas));
   GskColorStop stops[BAR_STOPS];
-  /* Where a scale ends: a coefficient that counts so much is shown in the last colour. */
-  g_autofree char *text = sb_number_format (255 / look.gain, 4);
-  g_autofree char *low = sb_number_format (-255 / look.gain, 4);
+  /* Where a scale ends: a coefficient of so much, as the status line has it in the orthonormal
+   * scale, is shown in the last colour. */
+  SbImage *image = sb_document_get_image (sb_subband_model_get_document (self->model));
+  const double end = 255 / look.gain
+                     * sb_haar_unit (sb_subband_model_get_choice (self->model).channel,
+                                     image != NULL ? sb_image_get_depth (image) : 8);
+  g_autofree char *text = sb_number_format (end, 4);
+  g_autofree char *low = sb_number_format (-end, 4);
   g_autofree char *high = g_strconcat ("+", text, NULL);
   const char *texts[] = { low, "0", high };
 

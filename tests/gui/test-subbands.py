@@ -357,6 +357,17 @@ def the_canvases_go_together():
         program.activate("pan", GLib.Variant("(dd)", (0.25, 0.0)))
         program.settled()
         equal(screen(lower) == seen, True, "the unlinked mosaic stays")
+        # A pointer that rests points at what comes under it.
+        def pointed():
+            label = program.top.find("label", re.compile(r"^x \d+  y \d+  #"))
+            return label and int(label.title().split()[1])
+        move((photo[0] + photo[2] // 3, photo[1] + photo[3] // 2))
+        x = wait("the pointer's place", pointed)
+        program.activate("pan", GLib.Variant("(dd)", (-0.25, 0.0)))
+        wait("another place under the pointer", lambda: abs(pointed() - (x - photo[2] / 4)) <= 1)
+        program.activate("pan", GLib.Variant("(dd)", (0.25, 0.0)))
+        wait("the first place again", lambda: abs(pointed() - x) <= 1)
+        park()
         program.change("subbands-link", True)
         wait("the mosaic to follow", lambda: screen(lower) != seen)
 
