@@ -35,3 +35,11 @@ sb_accessible_name_buttons (GtkWidget *widget)
        child = gtk_widget_get_next_sibling (child))
     sb_accessible_name_buttons (child);
 }
+
+void
+sb_accessible_keep_name (gpointer widget)
+{
+  g_return_if_fail (GTK_IS_WIDGET (widget));
+
+  gtk_accessible_reset_relation (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+}

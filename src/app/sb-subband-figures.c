@@ -49,8 +49,6 @@ add_figure (SbSubbandPanel *self, GtkGrid *grid, guint figure, const char *title
   gtk_widget_set_tooltip_text (name, tip);
   gtk_label_set_xalign (GTK_LABEL (value), 1);
   gtk_label_set_selectable (GTK_LABEL (value), FALSE);
-  gtk_accessible_update_relation (GTK_ACCESSIBLE (value), GTK_ACCESSIBLE_RELATION_LABELLED_BY, name,
-                                  NULL, -1);
   gtk_grid_attach (grid, name, 0, row, 1, 1);
   gtk_grid_attach (grid, value, 1, row, 1, 1);
   self->values[figure] = GTK_LABEL (value);
@@ -59,7 +57,12 @@ add_figure (SbSubbandPanel *self, GtkGrid *grid, guint figure, const char *title
 static void
 set_figure (SbSubbandPanel *self, guint figure, char *text)
 {
+  g_autofree char *name = g_strdup_printf ("%s %s", _ (figures[figure].title), text);
+
   gtk_label_set_text (self->values[figure], text);
+  /* Beside its title it needs none; read out alone it does. */
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->values[figure]),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
   g_free (text);
 }
 

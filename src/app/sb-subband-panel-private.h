@@ -49,6 +49,7 @@ struct _SbSubbandPanel
   AdwComboRow *channel;
   GtkWidget *layout_row, *show_row, *logarithmic_row, *figures_row, *effect_row;
   GtkToggleButton *pyramid, *grid, *signed_button, *magnitude, *color;
+  GtkButton *use;
   SbParameterRow *view_gain;
   GtkSwitch *logarithmic;
   AdwComboRow *band;

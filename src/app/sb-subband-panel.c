@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-accessible.h"
 #include "sb-stats.h"
 #include "sb-subband-panel-private.h"
 
@@ -321,6 +322,7 @@ sb_subband_panel_class_init (SbSubbandPanelClass *klass)
   BIND (grid);
   BIND (signed_button);
   BIND (magnitude);
+  BIND (use);
   BIND (color);
   BIND (view_gain);
   BIND (logarithmic);
@@ -373,6 +375,10 @@ sb_subband_panel_init (SbSubbandPanel *self)
   sb_edit_init (&self->edit, SB_EDIT_BANDS);
   for (guint i = 0; i < SB_N_BANDS_PARAMETERS; i++)
     self->last_gain[i] = 1;
+  sb_accessible_keep_name (self->magnitude);
+  sb_accessible_keep_name (self->use);
+  sb_accessible_keep_name (self->from);
+  sb_accessible_keep_name (self->to);
 
   self->levels_parameter = levels_parameter;
   self->sigmas_parameter = sigmas_parameter;

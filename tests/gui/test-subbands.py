@@ -790,7 +790,7 @@ def levels_kept_and_the_threshold_by_noise():
         d1 = transform(samples(source), 1)["D", 1]
         sigma = numpy.median(numpy.abs(d1)) / 0.6745 / 2
         program.widget("label", "Noise σ before: %.2f of 255" % sigma)
-        program.widget("label", re.compile("^%.2f of 255 Noise" % sigma))
+        program.widget("label", "Noise σ of the result %.2f of 255" % sigma)
         label = program.widget("label", re.compile("^Suggested: "))
         suggested = float(label.title().split()[1])
         use = program.widget("button", "Use the suggested threshold")
