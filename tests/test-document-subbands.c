@@ -21,6 +21,7 @@ typedef struct
   GFile *file;
   SbDocument *document;
   guint n_measured;
+  guint n_early; /* of these, before the noise was known */
   guint wake_id;
 } Fixture;
 
@@ -39,7 +40,11 @@ is_busy (SbDocument *document)
 static void
 measured_cb (Fixture *fixture)
 {
+  const SbSubbandMeasures *measures = sb_document_get_measures (fixture->document);
+
   fixture->n_measured++;
+  if (measures != NULL && measures->id != 0 && isnan (measures->noise))
+    fixture->n_early++;
 }
 
 /* Noise, and a quarter of it smooth. */
@@ -163,6 +168,16 @@ wait_until_idle (Fixture *fixture)
     g_main_context_iteration (NULL, FALSE);
 }
 
+/* All of it: the band comes first, and what is suggested last. */
+static void
+wait_until_measured (Fixture *fixture)
+{
+  wait_for (sb_document_get_measures (fixture->document) != NULL);
+  wait_until_idle (fixture);
+  g_assert_cmpuint (sb_document_get_measures (fixture->document)->id, !=, 0);
+  g_assert_false (isnan (sb_document_get_measures (fixture->document)->noise));
+}
+
 static void
 test_measures (Fixture *fixture, gconstpointer data)
 {
@@ -173,9 +188,12 @@ test_measures (Fixture *fixture, gconstpointer data)
   g_assert_false (sb_document_pick_coefficient (document, band, 0, 0, &value));
   sb_document_set_subbands (document, &choice, band);
   g_assert_true (is_busy (document));
-  wait_for (sb_document_get_measures (document) != NULL);
+  wait_until_measured (fixture);
   assert_measures (fixture, NULL, choice, band);
   g_assert_false (sb_document_get_measures (document)->has_edit);
+  /* What is asked for does not wait for what is suggested. */
+  g_assert_cmpuint (fixture->n_measured, ==, 2);
+  g_assert_cmpuint (fixture->n_early, ==, 1);
 
   /* One coefficient, as the plain transform has it. */
   g_autoptr (SbHaar) haar = sb_haar_new (sb_document_get_image (document), &choice, NULL);
@@ -195,7 +213,7 @@ test_measures (Fixture *fixture, gconstpointer data)
   const SbHaarChoice other = { SB_HAAR_GREEN, 2 };
   sb_document_set_subbands (document, &other, diagonal);
   g_assert_null (sb_document_get_measures (document)); /* the old ones are of something else */
-  wait_for (sb_document_get_measures (document) != NULL);
+  wait_until_measured (fixture);
   assert_measures (fixture, NULL, other, diagonal);
 
   set_edit (fixture, "blur:radius=3", NULL);
@@ -219,7 +237,7 @@ test_noise_of_the_input (Fixture *fixture, gconstpointer data)
   SbDocument *document = fixture->document;
 
   sb_document_set_subbands (document, &choice, band);
-  wait_for (sb_document_get_measures (document) != NULL);
+  wait_until_measured (fixture);
   const SbSubbandMeasures before = *sb_document_get_measures (document);
   g_assert_cmpfloat (before.noise, >, 0.5);
   g_assert_cmpfloat (before.noise, ==, before.summary.noise / 2); /* lightness counts twice */
@@ -274,7 +292,7 @@ test_noise_of_the_input (Fixture *fixture, gconstpointer data)
   /* Asked for while the edit is there, on another channel: of what comes before it. */
   const SbHaarChoice green = { SB_HAAR_GREEN, 4 };
   sb_document_set_subbands (document, &green, band);
-  wait_for (sb_document_get_measures (document) != NULL);
+  wait_until_measured (fixture);
   g_autoptr (SbHaar) input = sb_haar_new (sb_document_get_image (document), &green, NULL);
   SbHaarSummary summary;
   sb_haar_summarize (input, &summary);
@@ -357,7 +375,7 @@ test_another_picture (Fixture *fixture, gconstpointer data)
   g_autofree char *error = NULL;
 
   sb_document_set_subbands (document, &deep, band);
-  wait_for (sb_document_get_measures (document) != NULL);
+  wait_until_measured (fixture);
   sb_test_load (fixture->document, small);
   wait_for (!is_busy (document)); /* eight levels are not asked of it */
   g_object_get (document, "error", &error, NULL);

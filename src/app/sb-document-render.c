@@ -628,6 +628,10 @@ static gboolean
 run_bands (SbWork *work, gboolean (*job) (SbWork *work, GError **error))
 {
   g_autoptr (GError) error = NULL;
+
+  /* What is to be measured was just rendered, and is on its way to the screen. */
+  if (job == sb_work_bands_measure && sb_work_bands_pending (work))
+    wait_for_show (work);
   const gboolean worked = job (work, &error);
 
   if (error != NULL && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)

@@ -312,8 +312,8 @@ sb_work_bands_measure (SbWork *work, GError **error)
   measures.choice = bands->set;
   measures.band = band;
   measures.depth = sb_image_get_depth (work->original);
-  measures.noise = bands->noise;
-  measures.suggested = bands->suggested;
+  measures.noise = had || noise_known ? bands->noise : NAN;
+  measures.suggested = had || noise_known ? bands->suggested : NAN;
   g_mutex_unlock (&work->mutex);
   gboolean done
       = sb_engine_measure_band (work->box->engine, band, &measures.statistics, cancellable, error);
@@ -330,7 +330,7 @@ sb_work_bands_measure (SbWork *work, GError **error)
           = sb_engine_summarize_subbands (work->box->engine, &measures.summary, cancellable, error);
       g_mutex_lock (&work->mutex);
       measures.id = id;
-      if (done && had)
+      if (done)
         post_measures (work, &measures);
       g_mutex_unlock (&work->mutex);
       done = done

@@ -95,7 +95,7 @@ typedef struct
   /* Of what an unapplied edit of bands works on, of the result where there is none: the noise, and
    * the threshold that suits it, both as SB_BANDS_THRESHOLD counts. The threshold is BayesShrink's
    * for the finest diagonals, noise^2 / sqrt (deviation^2 - noise^2), but at most the universal
-   * one, noise * sqrt (2 ln count). */
+   * one, noise * sqrt (2 ln count). NAN: not known yet. */
   double noise, suggested;
 } SbSubbandMeasures;
 

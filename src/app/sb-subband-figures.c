@@ -159,14 +159,15 @@ sb_subband_figures_follow (SbSubbandPanel *self)
     set_figure (self, SB_FIGURE_PSNR, g_strdup_printf (_ ("%.2f dB"), psnr));
 
   /* The threshold by the noise of what the edit works on; the mark is what is suggested. */
-  const gboolean noisy = measures->noise > 0;
+  const gboolean unknown = isnan (measures->noise), noisy = measures->noise > 0;
   const double initial = noisy ? measures->suggested / measures->noise : 0;
-  g_autofree char *title = g_strdup_printf (_ ("Suggested: %.2f σ"), initial);
+  g_autofree char *title = noisy     ? g_strdup_printf (_ ("Suggested: %.2f σ"), initial)
+                           : unknown ? g_strdup (_ ("Noise unknown"))
+                                     : g_strdup (_ ("No noise"));
   g_autofree char *noise = format_levels (measures->noise);
 
-  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->suggestion),
-                                 noisy ? title : _ ("No noise"));
-  tell_noise (self, noise);
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self->suggestion), title);
+  tell_noise (self, unknown ? "–" : noise);
   gtk_widget_set_sensitive (GTK_WIDGET (self->sigmas), noisy);
   if (self->sigmas_parameter.initial != initial)
     {
