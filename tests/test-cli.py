@@ -505,7 +505,7 @@ def bad_outputs():
     refused(1, "in.png", "-o", "folder", "--force", says=["folder"])
     refused(1, "in.png", "-o", "folder/", says=["folder"])
     refused(1, "in.png", "-o", "new/", says=["new/", "folder"])
-    refused(1, "in.png", "-o", "missing/out.png", says=["missing/out.png"])
+    refused(1, "in.png", "-o", "missing/out.png", says=["missing/out.png", "there is no folder “", "/missing”"])
     refused(1, "in.png", "-o", "file/out.png", says=["file/out.png"])
     refused(1, "in.png", "in.png", "-o", "file", says=["file", "folder"])
     refused(1, "in.png", "in.png", "-o", "file/sub", says=["file/sub"])

@@ -35,8 +35,10 @@ typedef struct
 static void
 set_errno_error (GError **error, const char *name, int number)
 {
+  /* "File exists" sounds as if that were as it should be. */
   g_set_error (error, G_IO_ERROR, g_io_error_from_errno (number), _ ("Could not write “%s”: %s"),
-               name, g_strerror (number));
+               name,
+               number == EEXIST ? _ ("a file of that name is there already") : g_strerror (number));
 }
 
 /* --- where it goes --------------------------------------------------------------------------- */
@@ -100,6 +102,14 @@ place_find (Place *place, const char *path, gboolean overwrite, GError **error)
   g_autofree char *folder = g_path_get_dirname (real);
   place->target = g_path_get_basename (real);
   place->folder = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (place->folder < 0 && errno == ENOENT)
+    {
+      g_autofree char *shown = g_filename_display_name (folder);
+
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                   _ ("Could not write “%s”: there is no folder “%s”"), place->name, shown);
+      return FALSE;
+    }
   if (place->folder < 0)
     {
       set_errno_error (error, place->name, errno);

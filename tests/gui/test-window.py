@@ -199,6 +199,23 @@ def closing_twice_during_an_export_asks():
 
 
 @test
+def what_an_export_failed_for():
+    path = picture(300, 200).save("in.png")
+    with Softbox(path) as program:
+        program.set_edit("blur:radius=3")
+        for target, reason in ((path, "Could not write “in.png”: a file of that name is there already"),
+                               (os.path.abspath("missing/out.png"), "Could not write “out.png”: there is no folder “%s”"
+                                % os.path.abspath("missing"))):
+            program.export(target)
+            wait("an error", lambda: program.alive() and program.error() == reason)
+            program.widget("label", reason)
+            equal(program.top.title(), "in.png •", "title")
+            program.set_edit("blur:radius=4")
+            wait("another try", lambda: program.error() == "")
+        equal(content("in.png"), content(picture(300, 200).save("same.png")), "the opened file")
+
+
+@test
 def undo_past_an_export_asks():
     with Softbox(picture(300, 200).save("in.png")) as program:
         def titled(title):
