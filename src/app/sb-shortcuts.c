@@ -50,9 +50,9 @@ static const Shortcut shortcuts[] = {
   { GLOBAL, N_ ("View"), N_ ("Zoom in"), "win.zoom-in",
     "<Control>plus <Control>equal <Control>KP_Add" },
   { GLOBAL, NULL, N_ ("Zoom out"), "win.zoom-out", "<Control>minus <Control>KP_Subtract" },
-  { HIDDEN, NULL, NULL, "win.zoom-in", "KP_Add" },
-  { HIDDEN, NULL, NULL, "win.zoom-out", "KP_Subtract" },
-  { KEY, NULL, N_ ("Fit into the window"), "win.fit", "0" },
+  { HIDDEN, NULL, NULL, "win.zoom-in", "<Control>plus KP_Add" },
+  { HIDDEN, NULL, NULL, "win.zoom-out", "<Control>minus KP_Subtract" },
+  { KEY, NULL, N_ ("Fit into the window"), "win.fit", "0 KP_0" },
   { GLOBAL, NULL, NULL, "win.fit", "<Control>0 <Control>KP_0" },
   { LISTED, NULL, N_ ("Zoom to 100, 200 or 300 %"), NULL, "1 2 3" },
   { HIDDEN, NULL, NULL, "win.zoom(1.0)", "1 KP_1" },
@@ -61,7 +61,6 @@ static const Shortcut shortcuts[] = {
   { GLOBAL, NULL, NULL, "win.zoom(1.0)", "<Control>1 <Control>KP_1" },
   { GLOBAL, NULL, NULL, "win.zoom(2.0)", "<Control>2 <Control>KP_2" },
   { GLOBAL, NULL, NULL, "win.zoom(3.0)", "<Control>3 <Control>KP_3" },
-  { HIDDEN, NULL, NULL, "win.fit", "KP_0" },
   { LISTED, NULL, N_ ("Move the view sideways"), NULL, "<Control>Left <Control>Right" },
   { LISTED, NULL, N_ ("Move the view up or down"), NULL, "<Control>Up <Control>Down" },
   { HIDDEN, NULL, NULL, "win.pan((-0.125, 0.0))", "<Control>Left" },
@@ -113,9 +112,10 @@ sb_shortcuts_controller_new (GtkPropagationPhase phase)
 
       if (!g_action_parse_detailed_name (shortcuts[i].action, &name, &target, &error))
         g_error ("%s", error->message);
-      for (guint k = 0; keys[k] != NULL; k++)
+      /* Menus show the last one: it is to be the first, and none of the keypad's. */
+      for (guint k = g_strv_length (keys); k > 0; k--)
         {
-          GtkShortcut *shortcut = gtk_shortcut_new (gtk_shortcut_trigger_parse_string (keys[k]),
+          GtkShortcut *shortcut = gtk_shortcut_new (gtk_shortcut_trigger_parse_string (keys[k - 1]),
                                                     gtk_named_action_new (name));
 
           gtk_shortcut_set_arguments (shortcut, target);

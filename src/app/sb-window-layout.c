@@ -51,9 +51,16 @@ sb_window_follow_layout (SbWindow *self)
 {
   gboolean has_picture;
   gboolean fullscreen = gtk_window_is_fullscreen (GTK_WINDOW (self));
+  GtkWidget *focus = gtk_window_get_focus (GTK_WINDOW (self));
   int header;
 
   g_object_get (self->document, "has-picture", &has_picture, NULL);
+
+  /* What goes takes the focus along, and GTK would hand it on as a key does. */
+  if (fullscreen && has_picture && focus != NULL
+      && (gtk_widget_is_ancestor (focus, GTK_WIDGET (self->header))
+          || gtk_widget_is_ancestor (focus, GTK_WIDGET (self->status))))
+    gtk_widget_grab_focus (GTK_WIDGET (self->canvas));
 
   gtk_stack_set_visible_child_name (self->pages, has_picture ? "picture" : "start");
   gtk_widget_set_visible (GTK_WIDGET (self->header), !fullscreen);

@@ -101,6 +101,23 @@ def focus_on_the_picture_is_seen():
 
 
 @test
+def fullscreen_takes_the_focus_from_what_goes():
+    with Softbox(picture(600, 400).save("in.png")) as program:
+        press("shift+Tab")
+        wait("a button of the header", lambda: focused(program).title() == "Main menu")
+        press("F11")
+        wait("fullscreen", lambda: program.alive() and program.state("fullscreen")[1])
+        wait("the picture to have the focus", lambda: (focused(program) or program.top).path == program.canvas.path)
+        program.corner = program.place(program.top, program.xid)
+        shown = program.settled()
+        width = program.rectangle(program.canvas)[2]
+        # No key has brought it there: no ring.
+        equal(shown[:3 * width], bytes([0xEB]) * (3 * width), "the upper edge of the canvas")
+        press("F11")
+        wait("the end of fullscreen", lambda: program.state("fullscreen")[1] is False)
+
+
+@test
 def numbers_are_what_they_amount_to():
     with Softbox(picture(600, 400).save("in.png")) as program:
         slider = program.widget("slider", "Passes")
