@@ -17,6 +17,7 @@ struct _SbStatusLine
   SbCanvas *zoomed; /* whose zoom is shown */
   double x, y;      /* the picture's point under the pointer */
   char *text;       /* after that, or NULL */
+  char *brief;      /* the same where it is narrow */
   guint busy_id;    /* work that takes long is named */
   guint figures_id;
   gboolean slow;
@@ -89,7 +90,9 @@ follow_point (SbStatusLine *self)
         text = g_strdup_printf (_ ("x %d  y %d  #%02x%02x%02x  %.0f %% opaque"), (int)self->x,
                                 (int)self->y, red, green, blue, rgba[3] * 100.0 / G_MAXUINT16);
     }
-  if (self->text != NULL && text != NULL)
+  if (self->narrow && self->text != NULL)
+    gtk_label_set_text (self->point, self->brief);
+  else if (self->text != NULL && text != NULL)
     {
       g_autofree char *both = g_strconcat (text, "   ", self->text, NULL);
 
@@ -97,6 +100,15 @@ follow_point (SbStatusLine *self)
     }
   else
     gtk_label_set_text (self->point, self->text != NULL ? self->text : text == NULL ? "" : text);
+}
+
+/* Of a button, unless it has the keyboard. */
+static void
+make_way (SbStatusLine *self, GtkWidget *button)
+{
+  const gboolean focused = (gtk_widget_get_state_flags (button) & GTK_STATE_FLAG_FOCUS_WITHIN) != 0;
+
+  gtk_widget_set_visible (button, !self->narrow || self->text == NULL || focused);
 }
 
 static void
@@ -134,7 +146,8 @@ follow_device (SbStatusLine *self)
   gtk_widget_set_visible (GTK_WIDGET (self->device_label),
                           !self->narrow || (!self->slow && time == NULL));
   /* What the pointer points at takes all the room there is. */
-  gtk_widget_set_visible (GTK_WIDGET (self->device), !self->narrow || self->text == NULL);
+  make_way (self, GTK_WIDGET (self->device));
+  make_way (self, GTK_WIDGET (self->zoom));
   gtk_label_set_text (self->info_device, name);
   gtk_label_set_text (self->info_reason, reason == NULL ? "" : reason);
   gtk_widget_set_visible (GTK_WIDGET (self->info_reason), reason != NULL && *reason != '\0');
@@ -235,6 +248,7 @@ static void
 sb_status_line_finalize (GObject *object)
 {
   g_free (SB_STATUS_LINE (object)->text);
+  g_free (SB_STATUS_LINE (object)->brief);
 
   G_OBJECT_CLASS (sb_status_line_parent_class)->finalize (object);
 }
@@ -331,15 +345,18 @@ sb_status_line_set_narrow (SbStatusLine *self, gboolean narrow)
   g_return_if_fail (SB_IS_STATUS_LINE (self));
 
   self->narrow = narrow;
+  follow_point (self);
   follow_device (self);
 }
 
 void
-sb_status_line_set_text (SbStatusLine *self, const char *text)
+sb_status_line_set_text (SbStatusLine *self, const char *text, const char *brief)
 {
-  g_return_if_fail (SB_IS_STATUS_LINE (self) && text != NULL);
+  g_return_if_fail (SB_IS_STATUS_LINE (self) && text != NULL && brief != NULL);
 
   g_free (self->text);
+  g_free (self->brief);
+  self->brief = g_strdup (brief);
   self->text = *text != '\0' ? g_strdup (text) : NULL;
   follow_point (self);
   if (self->narrow)

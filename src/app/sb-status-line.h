@@ -17,7 +17,9 @@ void sb_status_line_set_canvas (SbStatusLine *self, SbCanvas *canvas);
 void sb_status_line_set_narrow (SbStatusLine *self, gboolean narrow);
 /* The zoom that is shown is this canvas'; at first that of the one above. */
 void sb_status_line_set_zoomed (SbStatusLine *self, SbCanvas *canvas);
-/* What is shown after the point under the pointer; "": nothing. */
-void sb_status_line_set_text (SbStatusLine *self, const char *text);
+/* What is shown after the point under the pointer, and where it is narrow, in the place of all
+ * else;
+ * "": nothing. */
+void sb_status_line_set_text (SbStatusLine *self, const char *text, const char *brief);
 
 G_END_DECLS

@@ -105,8 +105,9 @@ mosaic_moved (SbSubbandView *self)
 
 /* --- What the pointer points at --------------------------------------------------------------- */
 
+/* brief: the same in fewer letters. */
 static char *
-describe_pointed (SbSubbandView *self)
+describe_pointed (SbSubbandView *self, char **brief)
 {
   const SbSubbandMap *map = sb_subband_model_get_map (self->model);
   const SbCoefficient c = self->pointed;
@@ -114,6 +115,7 @@ describe_pointed (SbSubbandView *self)
   const SbRect area = sb_subband_map_get_area (map, c);
   g_autofree char *name = sb_haar_band_name (band);
   g_autofree char *values = NULL;
+  g_autofree char *product = NULL;
   float value;
 
   if (sb_document_pick_coefficient (sb_subband_model_get_document (self->model), band, c.column,
@@ -124,10 +126,19 @@ describe_pointed (SbSubbandView *self)
 
       /* Translators: a coefficient in both of its scales */
       values = g_strdup_printf (_ ("%s, orthonormal %s"), average, orthonormal);
+      product = g_strdup_printf ("%s × %u = %s", average, 1u << band.level, orthonormal);
     }
   else if (band.level <= self->estimated)
     /* Translators: in place of the values of a coefficient, while a control is moved */
     values = g_strdup (_ ("estimated"));
+  *brief = g_strdup_printf (
+      /* Translators: of a coefficient: band, column and row, values, and the width, height, column
+       * and row of the pixels that it stands for */
+      _ ("%s (%u, %u)  %s  %d × %d at %d, %d"), name, c.column, c.row,
+      product != NULL  ? product
+      : values != NULL ? values
+                       : "",
+      area.width, area.height, area.x, area.y);
   return g_strdup_printf (
       /* Translators: of a coefficient: band, level, column and row, values, and the width, height,
        * column and row of the pixels that it stands for */
@@ -138,9 +149,11 @@ describe_pointed (SbSubbandView *self)
 static void
 tell_pointed (SbSubbandView *self)
 {
-  g_autofree char *text = self->has_pointed && is_shown (self) ? describe_pointed (self) : NULL;
+  g_autofree char *brief = NULL;
+  g_autofree char *text
+      = self->has_pointed && is_shown (self) ? describe_pointed (self, &brief) : NULL;
 
-  g_signal_emit (self, signals[POINTED], 0, text != NULL ? text : "");
+  g_signal_emit (self, signals[POINTED], 0, text != NULL ? text : "", brief != NULL ? brief : "");
 }
 
 static void
@@ -412,7 +425,7 @@ sb_subband_view_class_init (SbSubbandViewClass *klass)
                               G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPS, props);
   signals[POINTED] = g_signal_new ("pointed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
-                                   NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+                                   NULL, NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_STRING);
 
   g_type_ensure (SB_TYPE_CANVAS);
   gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);

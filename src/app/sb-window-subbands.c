@@ -247,9 +247,9 @@ remember_later (SbWindow *self)
 /* --- The window ------------------------------------------------------------------------------- */
 
 static void
-pointed_cb (SbWindow *self, const char *text)
+pointed_cb (SbWindow *self, const char *text, const char *brief)
 {
-  sb_status_line_set_text (self->status, text);
+  sb_status_line_set_text (self->status, text, brief);
 }
 
 static void

@@ -881,5 +881,22 @@ def one_above_the_other_where_it_is_narrow():
         equal((photo[2], mosaic[2]), (whole[2], whole[2]), "widths")
         assert photo[3] >= 96 and mosaic[3] >= 96 and photo[3] + mosaic[3] <= whole[3], (photo, mosaic)
 
+        # What the pointer points at takes the whole line, in fewer letters.
+        x, y = mosaic[0] + mosaic[2] // 2 + 41, mosaic[1] + mosaic[3] // 2 + 31
+        move((x, y))
+        label = program.widget("label", re.compile(r"^cD1 \("))
+        column, row, average, product, i, j = re.fullmatch(
+            r"cD1 \((\d+), (\d+)\)  (\S+) × 2 = (\S+)  2 × 2 at (\d+), (\d+)", label.title()).groups()
+        value = transform(samples(source), 5)["D", 1][int(row), int(column)]
+        equal((average, product), (number(value / 2), number(value)), "values")
+        equal((int(i), int(j)), (2 * int(column), 2 * int(row)), "area")
+        line = program.rectangle(label)
+        assert line[2] >= 0.9 * whole[2], (line, whole)
+        # Over the photo: the same of the selected band, and not the color.
+        move((photo[0] + photo[2] // 2, photo[1] + photo[3] // 2))
+        program.widget("label", re.compile(r"^cV2 \(\d+, \d+\)  \S+ × 4 = \S+  4 × 4 at \d+, \d+$"))
+        park()
+        wait("the zoom again", lambda: program.top.find("button", re.compile("^Zoom, ")))
+
 
 sys.exit(main())
