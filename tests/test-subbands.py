@@ -348,6 +348,41 @@ def effect():
 
 
 @test
+def json_whatever_there_is():
+    """No number that JSON has not, and any name."""
+    def constant(word):
+        raise AssertionError("no JSON: " + word)
+
+    def report(*arguments):
+        return json.loads(done(*arguments, "--statistics", "--json"), parse_constant=constant)
+    write_png("one.png", (1, 1, 8, [(10, 20, 30, 255)]))
+    write_png("black.png", (9, 5, 8, [(0, 0, 0, 255)] * 45))
+    for name, side in (("one.png", 1), ("black.png", 4)):
+        for channel in CHANNELS:
+            row, = report(name, "--channel", channel)
+            assert (row["levels"], row["noise"], row["reconstruction_error"]) == (side, 0, 0), row
+            empty = name == "black.png" and channel != "alpha"
+            shares = [band["share"] for band in row["bands"]]
+            assert shares == [0 if empty else 1] + [0] * (len(shares) - 1), shares
+            assert all(band["entropy"] == 0 for band in row["bands"]), row
+    # Nothing to keep, and nothing lost: no share is more than all, and equal has no number.
+    row, = report("one.png", "-e", "bands:gain1=0")
+    assert (row["kept"], row["psnr"]) == (1, None), row
+    names = ['"', "a\\b", "line\nbreak\ttab", "\x01\x7f", "\u00fc\u2028\U0001f4f7", "&lt;{}"]
+    for name in names:
+        shutil.copy("one.png", name + ".png")
+    assert [row["file"] for row in report(*(name + ".png" for name in names))] == [
+        name + ".png" for name in names]
+    shutil.copy("one.png", b"\xff\xfe.png")
+    row, = json.loads(done(b"\xff\xfe.png", "--statistics", "--json"), parse_constant=constant)
+    assert row["file"].endswith(".png"), row["file"]
+    # One that cannot be read is missing from what is still whole.
+    result = run("missing.png", "one.png", "--statistics", "--json")
+    assert result.returncode == 1, result
+    assert [row["file"] for row in json.loads(result.stdout)] == ["one.png"]
+
+
+@test
 def table():
     rng = random.Random(7)
     write_png("in.png", picture(rng, 20, 20, 8, alpha=False))
