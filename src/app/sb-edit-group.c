@@ -6,6 +6,7 @@
 
 #include <glib/gi18n-lib.h>
 
+#include "sb-choice.h"
 #include "sb-parameter-row.h"
 
 struct _SbEditGroup
@@ -246,6 +247,7 @@ create_row (SbEditGroup *self, guint i)
         row = self->rows[i] = adw_combo_row_new ();
         adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), label);
         adw_combo_row_set_model (ADW_COMBO_ROW (row), G_LIST_MODEL (labels));
+        sb_choice_show_whole (ADW_COMBO_ROW (row));
         g_signal_connect_swapped (row, "notify::selected", G_CALLBACK (choice_cb), self);
       }
       break;

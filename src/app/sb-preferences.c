@@ -6,6 +6,8 @@
 
 #include <glib/gi18n-lib.h>
 
+#include "sb-choice.h"
+
 struct _SbPreferences
 {
   AdwPreferencesWindow parent_instance;
@@ -105,6 +107,9 @@ static void
 sb_preferences_init (SbPreferences *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  sb_choice_show_whole (self->style);
+  sb_choice_show_whole (self->history);
+  sb_choice_show_whole (self->limit);
 }
 
 GtkWindow *

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "sb-accessible.h"
+#include "sb-choice.h"
 #include "sb-stats.h"
 #include "sb-subband-panel-private.h"
 
@@ -372,6 +373,9 @@ sb_subband_panel_init (SbSubbandPanel *self)
 
   self->updating = TRUE;
   gtk_widget_init_template (GTK_WIDGET (self));
+  sb_choice_show_whole (self->channel);
+  sb_choice_show_whole (self->band);
+  sb_choice_show_whole (self->rule);
   sb_edit_init (&self->edit, SB_EDIT_BANDS);
   for (guint i = 0; i < SB_N_BANDS_PARAMETERS; i++)
     self->last_gain[i] = 1;

@@ -7,6 +7,7 @@ test-window.py SOFTBOX SOFTBOX_CLI; runs under with-display.sh and speaks TAP.""
 
 import os
 import re
+import subprocess
 import sys
 import time
 
@@ -162,6 +163,39 @@ def toasts_are_told_to_the_end():
             heights.append(high)
     # Of one or two lines there, and of more here: nothing is left out.
     assert heights[1] > 1.4 * heights[0], heights
+
+
+def letters(percent):
+    """How large they are in programs that start from now on."""
+    subprocess.run(["xprop", "-root", "-format", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER",
+                    "Xft.dpi: %d\n" % round(0.96 * percent)], check=True)
+
+
+@test
+def large_letters_in_a_narrow_window():
+    path = picture(300, 200).save("in.png")
+    sizes = {}
+    try:
+        for percent in (100, 150):
+            letters(percent)
+            with Softbox(path, settings={"window-size": "(360, 640)"}) as program:
+                equal(program.top.extents()[2], 360, "width at %d %%" % percent)
+                press("F8")
+                wait("the panel", lambda: program.alive() and program.state("panel")[1])
+                program.widget("slider", "Threshold")
+                for name in ("Soft", "Below the threshold", "Show"):
+                    if name == "Show":
+                        press("F9")  # brings it
+                    x, _, wide, high = program.widget("label", name).extents()
+                    assert 0 <= x and x + wide <= 360, (name, x, wide)
+                    sizes.setdefault(name, []).append((wide, high))
+    finally:
+        letters(100)
+    # What is chosen is there in whole, and a word of the title in one line.
+    (small, _), (large, _) = sizes["Soft"]
+    assert large >= 1.5 * small, sizes
+    (_, small), (_, large) = sizes["Show"]
+    assert large < 2.2 * small, sizes
 
 
 def question(program):
