@@ -78,4 +78,10 @@ void sb_canvas_queue (SbCanvas *self);
 /* The view or the document goes away: nothing is lent to it from now on. */
 void sb_canvas_gl_forget_view (SbCanvas *self);
 
+/* --- sb-canvas-host.c ------------------------------------------------------------------------ */
+
+/* Without an area. */
+void sb_canvas_host_snapshot (SbCanvas *self, GtkSnapshot *snapshot);
+void sb_canvas_host_free (SbCanvas *self);
+
 G_END_DECLS
