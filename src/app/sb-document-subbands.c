@@ -188,13 +188,14 @@ sb_work_bands_read (SbWork *work, GError **error)
   return TRUE;
 }
 
-/* The noise of a transform in the units of SB_BANDS_THRESHOLD, and the threshold for it. */
+/* The noise of a transform in the units of SB_BANDS_THRESHOLD, and the threshold for it. count and
+ * deviation: of the finest diagonals. */
 static void
-suggest (const SbHaarStatistics *finest, double noise, SbSubbandMeasures *measures)
+suggest (guint64 count, double deviation, double noise, SbSubbandMeasures *measures)
 {
   const double unit = sb_haar_unit (measures->choice.channel, measures->depth);
-  const double universal = noise * sqrt (2 * log (MAX ((double)finest->count, 2)));
-  const double rest = finest->deviation * finest->deviation - noise * noise;
+  const double universal = noise * sqrt (2 * log (MAX ((double)count, 2)));
+  const double rest = deviation * deviation - noise * noise;
   const double threshold = rest > 0 ? MIN (noise * noise / sqrt (rest), universal) : universal;
 
   measures->noise = noise / unit;
@@ -220,14 +221,16 @@ measure_before (SbWork *work, const SbEditList *before, guint n_fixed, SbSubband
                 GCancellable *cancellable, GError **error)
 {
   const SbHaarChoice choice = { measures->choice.channel, 1 };
-  SbHaarStatistics statistics;
+  guint columns, rows;
+  double deviation;
   g_autoptr (SbHaar) haar
       = sb_engine_read_subbands (work->box->engine, before, n_fixed, &choice, cancellable, error);
 
   if (haar == NULL)
     return FALSE;
-  sb_haar_measure (haar, finest, &statistics);
-  suggest (&statistics, sb_haar_noise (haar), measures);
+  sb_haar_get_band (haar, finest, &columns, &rows);
+  const double noise = sb_haar_noise (haar, &deviation);
+  suggest ((guint64)columns * rows, deviation, noise, measures);
   return TRUE;
 }
 
@@ -282,7 +285,7 @@ measure_edit (SbWork *work, const SbEditList *edits, guint n_fixed, SbSubbandMea
   if (!band_equal (measures->band, finest)
       && !sb_engine_measure_band (engine, finest, &statistics, cancellable, error))
     return FALSE;
-  suggest (&statistics, measures->summary.noise, measures);
+  suggest (statistics.count, statistics.deviation, measures->summary.noise, measures);
   return TRUE;
 }
 

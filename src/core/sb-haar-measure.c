@@ -459,18 +459,26 @@ reconstruction_error (const SbHaar *haar)
 }
 
 double
-sb_haar_noise (const SbHaar *haar)
+sb_haar_noise (const SbHaar *haar, double *deviation)
 {
   g_return_val_if_fail (haar != NULL, NAN);
 
   const guint levels = haar->set.choice.levels;
-  const guint place = sb_haar_band_index (levels, (SbHaarBand){ 1, SB_HAAR_D });
-  SbHaarTotals totals[1 + 3 * SB_HAAR_MAX_LEVELS];
+  const SbHaarPlane *finest
+      = &haar->set.planes[sb_haar_band_index (levels, (SbHaarBand){ 1, SB_HAAR_D })];
+  SbHaarTotals totals;
   double noise;
+  Pass pass;
 
-  sb_haar_bands_totals (&haar->set, totals, NULL, NULL);
-  return sb_haar_plane_noise (&haar->set.planes[place], &totals[place], &noise, NULL, NULL) ? noise
-                                                                                            : NAN;
+  pass_init (&pass, finest, 1, NULL, NULL);
+  pass.centre = find_centre (finest, pass.scale);
+  g_autofree SbHaarMoments *moments = g_new0 (SbHaarMoments, pass.n_blocks);
+  pass.moments = moments;
+  run (&pass, moments_block);
+  add_totals (&pass, &totals);
+  if (deviation != NULL)
+    *deviation = totals.deviation;
+  return sb_haar_plane_noise (finest, &totals, &noise, NULL, NULL) ? noise : NAN;
 }
 
 double
@@ -484,7 +492,7 @@ sb_haar_summarize (const SbHaar *haar, SbHaarSummary *summary)
 {
   g_return_if_fail (haar != NULL && summary != NULL);
 
-  summary->noise = sb_haar_noise (haar);
+  summary->noise = sb_haar_noise (haar, NULL);
   summary->noise_levels = summary->noise / sb_haar_unit (haar->set.choice.channel, haar->set.depth);
   summary->reconstruction_error = haar->image != NULL ? reconstruction_error (haar) : NAN;
 }

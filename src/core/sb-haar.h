@@ -183,8 +183,9 @@ double sb_haar_unit (SbHaarChannel channel, guint depth);
  * sb_haar_new() the picture is not known, and the reconstruction error is NAN. */
 void sb_haar_measure (const SbHaar *haar, SbHaarBand band, SbHaarStatistics *statistics);
 void sb_haar_summarize (const SbHaar *haar, SbHaarSummary *summary);
-/* The noise of a summary alone; NAN: out of memory. */
-double sb_haar_noise (const SbHaar *haar);
+/* The noise of a summary alone; NAN: out of memory. deviation: of the finest diagonals, as in their
+ * statistics; may be NULL. */
+double sb_haar_noise (const SbHaar *haar, double *deviation);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbHaar, sb_haar_unref)
 
