@@ -8,7 +8,9 @@ measure.py SOFTBOX SOFTBOX_CLI PICTURE [STEPS [CONTROL [EDIT…]]]; runs under w
 SOFTBOX_SCREEN=1280x800x24 tests/with-display.sh tests/gui/measure.py … photo.png 60 blur.radius"""
 
 import os
+import shutil
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -36,21 +38,29 @@ def bus_name(pid):
     return None
 
 
-program = Softbox("--subbands", "--stats", picture, ready=False)
-program.wait_window()
-harness.ID = wait("the program on the bus", lambda: program.alive() and bus_name(program.process.pid))
-program.wait_picture()
-wait("the subbands", lambda: program.state("subbands")[1])
-for edit in edits:
-    program.set_edit(edit)
-    program.wait_idle()
-for i in range(steps):
-    before = program.edits()
-    delta = 1.0 if i % PERIOD < PERIOD // 2 else -1.0
-    program.activate("step", GLib.Variant("(sd)", (control, delta)))
-    wait("the step", lambda: program.edits() != before)
-    program.wait_idle()
-    time.sleep(1)  # what the history keeps is packed meanwhile
-program.discard()
-program.process.wait()
-print(program.output(), end="")
+home = tempfile.mkdtemp(prefix="softbox-measure-")
+os.chdir(home)
+try:
+    program = Softbox("--subbands", "--stats", picture, ready=False)
+    program.wait_window()
+    harness.ID = wait("the program on the bus", lambda: program.alive() and bus_name(program.process.pid))
+    program.wait_picture()
+    wait("the subbands", lambda: program.state("subbands")[1])
+    for edit in edits:
+        program.set_edit(edit)
+        program.wait_idle()
+    for i in range(steps):
+        before = program.edits()
+        delta = 1.0 if i % PERIOD < PERIOD // 2 else -1.0
+        program.activate("step", GLib.Variant("(sd)", (control, delta)))
+        wait("the step", lambda: program.edits() != before)
+        program.wait_idle()
+        time.sleep(1)  # what the history keeps is packed meanwhile
+    program.discard()
+    program.process.wait()
+    print(program.output(), end="")
+finally:
+    for program in Softbox.running:
+        program.kill()
+    os.chdir("/")
+    shutil.rmtree(home, ignore_errors=True)
