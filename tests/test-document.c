@@ -581,6 +581,13 @@ test_history (Fixture *fixture, gconstpointer data)
       sb_document_redo (document);
       assert_shown (fixture, view, states[i]);
     }
+  /* Nothing was kept that has gone; now all of it goes. */
+  g_assert_null (fixture->message);
+  sb_document_set_history_budget (document, 1);
+  sb_document_undo (document);
+  assert_shown (fixture, view, states[2]);
+  g_assert_cmpstr (fixture->message, ==,
+                   data != NULL ? NULL : "This step is no longer kept and is rendered again");
   sb_document_view_free (view);
 }
 

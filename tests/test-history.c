@@ -353,7 +353,10 @@ test_budget (void)
   sb_history_settle (history);
   g_assert_cmpuint (sb_history_get_bytes (history), <=, 3 * 8500);
   for (guint i = 1; i <= 9; i++)
-    assert_kept (history, i, i >= 7 ? images[i] : NULL);
+    {
+      assert_kept (history, i, i >= 7 ? images[i] : NULL);
+      g_assert_cmpint (sb_history_get_state (history, i).evicted, ==, i < 7);
+    }
 
   /* Undo never forgets: the states are there without their pixels. */
   for (guint i = 9; i >= 1; i--)
@@ -365,6 +368,8 @@ test_budget (void)
   /* At 4: keeping 4 drops 9, the farthest; keeping 5 drops 8. */
   sb_history_keep (history, 4, images[4]);
   sb_history_settle (history);
+  g_assert_false (sb_history_get_state (history, 4).evicted);
+  g_assert_true (sb_history_get_state (history, 9).evicted);
   for (guint i = 1; i <= 9; i++)
     assert_kept (history, i, i == 4 || i == 7 || i == 8 ? images[i] : NULL);
   sb_history_keep (history, 5, images[5]);
@@ -390,6 +395,7 @@ test_budget (void)
   sb_history_settle (history);
   assert_kept (history, 3, NULL);
   assert_kept (history, 4, images[4]);
+  g_assert_false (sb_history_get_state (history, 0).evicted);
 
   sb_history_set_budget (history, 1);
   g_assert_cmpuint (sb_history_get_bytes (history), ==, 0);

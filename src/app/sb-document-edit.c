@@ -208,7 +208,11 @@ sb_document_apply (SbDocument *self)
 static void
 cursor_moved (SbDocument *self)
 {
-  self->n_applied = sb_document_get_cursor_state (self).n_applied;
+  const SbHistoryState state = sb_document_get_cursor_state (self);
+
+  self->n_applied = state.n_applied;
+  if (state.evicted)
+    sb_document_message (self, _ ("This step is no longer kept and is rendered again"));
   sb_document_want (self, g_get_monotonic_time (), FALSE);
   sb_document_refresh (self);
   sb_document_changed_elsewhere (self);

@@ -50,7 +50,8 @@ typedef struct
   guint n_applied;
   char *label;
   SbSnapshot *snapshot;
-  Job *pending; /* where there is no snapshot yet */
+  Job *pending;     /* where there is no snapshot yet */
+  gboolean evicted; /* there was a snapshot, or a job, and others needed its room */
 } State;
 
 struct _SbHistory
@@ -286,10 +287,19 @@ find_farthest (const SbHistory *self, gboolean pending)
 }
 
 static void
+evict (SbHistory *self, gboolean pending)
+{
+  State *state = find_farthest (self, pending);
+
+  state_drop (self, state);
+  state->evicted = TRUE;
+}
+
+static void
 hold_budget (SbHistory *self)
 {
   while (self->bytes > self->budget)
-    state_drop (self, find_farthest (self, FALSE));
+    evict (self, FALSE);
 }
 
 /* Makes room in the backlog for a picture of so many bytes. */
@@ -313,7 +323,7 @@ hold_backlog (SbHistory *self, gsize bytes)
         }
       if (n == 1 || total <= BACKLOG_BYTES)
         return;
-      state_drop (self, find_farthest (self, TRUE));
+      evict (self, TRUE);
     }
 }
 
@@ -538,8 +548,10 @@ sb_history_get_state (const SbHistory *self, guint position)
 
   const State *state = state_at (self, position);
 
-  return (SbHistoryState){ state->edits, state->n_applied, state->label,
-                           find_pixels (self, position) != NULL };
+  const gboolean kept = find_pixels (self, position) != NULL;
+
+  return (SbHistoryState){ state->edits, state->n_applied, state->label, kept,
+                           !kept && state->evicted };
 }
 
 gboolean
@@ -609,6 +621,7 @@ sb_history_keep (SbHistory *self, guint position, SbImage *pixels)
 
   hold_backlog (self, sb_image_get_bytes (pixels));
   state_at (self, position)->pending = job_start (self->shared, pixels);
+  state_at (self, position)->evicted = FALSE;
 }
 
 SbSnapshot *

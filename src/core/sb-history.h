@@ -22,6 +22,7 @@ typedef struct
   guint n_applied;
   const char *label; /* translated; owned by the history */
   gboolean kept;     /* its pixels are there, or on their way */
+  gboolean evicted;  /* they were, and are to be rendered again */
 } SbHistoryState;
 
 /* budget: bytes of compressed snapshots; 0 means the default, a quarter of the physical memory, at
