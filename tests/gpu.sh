@@ -10,8 +10,8 @@
 #   sanitize   NVIDIA's compute-sanitizer, four tools, over /device/short: each kernel and variant
 #   benchmark  softbox-cli --benchmark
 #   window     the program on each way to the screen with pictures of 24 and 100 megapixels,
-#              animating, and its --stats, also with the subbands beside; pictures at rest, which must agree to a level of 255.
-#              Needs DISPLAY with NVIDIA's GLX, and xwd and python3 for the comparison.
+#              animating, and its --stats, also with the subbands beside; pictures at rest, which
+#              must agree to a level of 255. Needs DISPLAY with NVIDIA's GLX, and xwd and python3 for the comparison.
 #
 # Says what it did not do. Fails where anything did.
 
