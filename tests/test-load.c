@@ -517,6 +517,10 @@ test_tiff_wide (void)
   static const guint16 halves[6] = { 0x3c00, 0x3800, 0x0400, 0x0001, 0x8400, 0x7e00 };
   static const double doubles[6] = { 1, 0.5, 0.25, 1.0 / 65535, 1e300, -1e-300 };
   static const guint32 words[6] = { 0, 0xffffffff, 65537, 32768, 32769, 0x80000000 };
+  /* 0 is black: what is below is cut off, and told. */
+  static const gint16 shorts[6] = { 0, 32767, 16384, 1, 32766, 100 };
+  static const gint16 below[6] = { -1, -32768, 0, 32767, -300, 2 };
+  static const gint32 longs[6] = { G_MAXINT32, 1 << 30, 32767, 1, 0, 16384 };
   const struct
   {
     guint bits, format;
@@ -527,6 +531,9 @@ test_tiff_wide (void)
     { 16, SAMPLEFORMAT_IEEEFP, halves, TRUE, { 65535, 32768, 4, 0, 0, 0 } },
     { 64, SAMPLEFORMAT_IEEEFP, doubles, TRUE, { 65535, 32768, 16384, 1, 65535, 0 } },
     { 32, SAMPLEFORMAT_UINT, words, FALSE, { 0, 65535, 1, 0, 1, 32768 } },
+    { 16, SAMPLEFORMAT_INT, shorts, FALSE, { 0, 65535, 32769, 2, 65533, 200 } },
+    { 16, SAMPLEFORMAT_INT, below, TRUE, { 0, 0, 0, 65535, 0, 4 } },
+    { 32, SAMPLEFORMAT_INT, longs, FALSE, { 65535, 32768, 1, 0, 0, 0 } },
   };
 
   for (guint k = 0; k < G_N_ELEMENTS (kinds); k++)
@@ -541,6 +548,92 @@ test_tiff_wide (void)
       for (guint i = 0; i < 6; i++)
         assert_pixel (image, i % 3, i / 3,
                       kinds[k].right[i] * G_GUINT64_CONSTANT (0x0001000100010000) + 0xffffu);
+    }
+}
+
+static void
+test_tiff_signed_bytes (void)
+{
+  static const gint8 bytes[6] = { 0, 127, 64, 1, -1, -128 };
+  Tiff kind = { .bits = 8,
+                .samples = 1,
+                .extra = -1,
+                .format = SAMPLEFORMAT_INT,
+                .photometric = PHOTOMETRIC_MINISBLACK,
+                .planar = PLANARCONFIG_CONTIG };
+  g_autoptr (SbImage) image = load_tiff (&kind, bytes, TRUE);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpuint (sb_image_get_depth (image), ==, 8);
+  for (guint i = 0; i < 6; i++)
+    g_assert_cmpuint (sb_image_get_pixels (image)[4 * i], ==,
+                      ((const guint8[6]){ 0, 255, 129, 2, 0, 0 })[i]);
+
+  /* Complex numbers are no picture. */
+  kind.format = SAMPLEFORMAT_COMPLEXINT;
+  g_autoptr (GBytes) complex = write_tiff (&kind, bytes);
+  g_assert_null (load_bytes (complex, &error));
+  g_assert_nonnull (strstr (error->message, "samples of this kind are not supported"));
+}
+
+/* Pixels, packed as they come, of 16 × 4 in one strip. */
+static SbImage *
+load_packed (guint compression, guint bits, const char *packed, gsize n)
+{
+  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "softbox-test-XXXXXX", NULL);
+  const int fd = g_mkstemp (path);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  TIFF *tiff = TIFFFdOpen (fd, path, "w");
+  g_autoptr (GError) error = NULL;
+
+  g_assert_nonnull (tiff);
+  TIFFSetField (tiff, TIFFTAG_IMAGEWIDTH, 16);
+  TIFFSetField (tiff, TIFFTAG_IMAGELENGTH, 4);
+  TIFFSetField (tiff, TIFFTAG_BITSPERSAMPLE, bits);
+  TIFFSetField (tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+  TIFFSetField (tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+  TIFFSetField (tiff, TIFFTAG_COMPRESSION, compression);
+  TIFFSetField (tiff, TIFFTAG_ROWSPERSTRIP, 4);
+  g_assert_cmpint (TIFFWriteRawStrip (tiff, 0, (void *)packed, (tmsize_t)n), ==, (tmsize_t)n);
+  TIFFClose (tiff);
+
+  SbImage *image = sb_image_load (file, 0, NULL, &error);
+  g_unlink (path);
+  g_assert_no_error (error);
+  return image;
+}
+
+/* Decoders that only mutter and go on: the picture is shown, and that it is damaged is told. */
+static void
+test_tiff_damaged (void)
+{
+  static const char zeros[64] = { 0 };
+  const struct
+  {
+    guint compression, bits;
+    const char *packed;
+    gsize n;
+    gboolean warns;
+  } kinds[] = {
+    { COMPRESSION_CCITTFAX4, 1, zeros, 64, TRUE },
+    { COMPRESSION_CCITTFAX3, 1, zeros, 64, TRUE },
+    /* Each bit: as the line before, which was white at first. */
+    { COMPRESSION_CCITTFAX4, 1, "\xf0\x01\x00\x10", 4, FALSE },
+    { COMPRESSION_PACKBITS, 8, "\xf1\x20\xf1\x20\xf1\x20\xf1\x20", 8, FALSE },
+    { COMPRESSION_PACKBITS, 8, "\xf1\x20\xf1\x20\xf1\x20\x81\x20", 8, TRUE },
+  };
+
+  for (guint k = 0; k < G_N_ELEMENTS (kinds); k++)
+    {
+      g_autoptr (SbImage) image
+          = load_packed (kinds[k].compression, kinds[k].bits, kinds[k].packed, kinds[k].n);
+      const char *warning = sb_image_get_warnings (image)[0];
+
+      g_assert_cmpuint (sb_image_get_height (image), ==, 4);
+      if (!kinds[k].warns)
+        g_assert_null (warning);
+      else if (warning == NULL || strstr (warning, "incomplete or damaged") == NULL)
+        g_test_fail_printf ("kind %u: %s", k, warning);
     }
 }
 
@@ -1290,6 +1383,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/load/tiff/grey", test_tiff_grey);
   g_test_add_func ("/load/tiff/float", test_tiff_float);
   g_test_add_func ("/load/tiff/wide", test_tiff_wide);
+  g_test_add_func ("/load/tiff/signed-bytes", test_tiff_signed_bytes);
+  g_test_add_func ("/load/tiff/damaged", test_tiff_damaged);
   g_test_add_func ("/load/short-anymap", test_short_anymap);
   g_test_add_func ("/load/collection", test_collection);
   g_test_add_func ("/load/profiles", test_profiles);

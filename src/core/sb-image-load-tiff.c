@@ -30,6 +30,7 @@ typedef struct
   guint64 n;
   guint64 at;
   char message[256]; /* the first error */
+  gboolean damaged;  /* a decoder went on past something wrong */
 
   guint width;
   guint height;
@@ -136,9 +137,17 @@ on_error (TIFF *tiff, void *user_data, const char *module, const char *format, v
   return 1;
 }
 
+/* Most warnings are of tags. Of the pixels those that these decoders give are as bad as errors:
+ * they go on with what they make up. */
 static int
 on_warning (TIFF *tiff, void *user_data, const char *module, const char *format, va_list arguments)
 {
+  Decode *decode = user_data;
+
+  if (module != NULL
+      && (g_str_has_prefix (module, "Fax") || strcmp (module, "JPEGLib") == 0
+          || strcmp (module, "PackBitsDecode") == 0))
+    decode->damaged = TRUE;
   return 1;
 }
 
@@ -187,11 +196,37 @@ from_half (guint16 half)
   return (half & 0x8000) != 0 ? -value : value;
 }
 
+/* 0 is black, as the format has it, and what is below it is cut off; the highest value is white. */
+static guint
+from_signed (Decode *decode, gint64 value, guint white)
+{
+  const gint64 most = ((gint64)1 << (decode->bits - 1)) - 1;
+
+  if (value < 0)
+    {
+      decode->clipped = TRUE;
+      return 0;
+    }
+  return (guint)((value * white + most / 2) / most);
+}
+
+static guint
+get_signed (Decode *decode, const guint8 *row, gsize index)
+{
+  if (decode->bits == 8)
+    return from_signed (decode, ((const gint8 *)row)[index], 255);
+  if (decode->bits == 16)
+    return from_signed (decode, ((const gint16 *)row)[index], 65535);
+  return from_signed (decode, ((const gint32 *)row)[index], 65535);
+}
+
 static guint
 get_sample (Decode *decode, const guint8 *row, gsize index)
 {
   const gboolean is_float = decode->format == SAMPLEFORMAT_IEEEFP;
 
+  if (decode->format == SAMPLEFORMAT_INT)
+    return get_signed (decode, row, index);
   if (decode->bits == 8)
     return row[index];
   if (decode->bits == 16)
@@ -371,6 +406,12 @@ read_converted (Decode *decode, GError **error)
 {
   char reason[1024] = "";
 
+  /* libtiff's own conversion looks at bits alone. */
+  if (decode->format != SAMPLEFORMAT_UINT && decode->format != SAMPLEFORMAT_VOID)
+    {
+      sb_reader_set_error (decode->reader, error, _ ("samples of this kind are not supported"));
+      return NULL;
+    }
   if (!TIFFRGBAImageOK (decode->tiff, reason))
     {
       sb_reader_set_error (decode->reader, error, reason);
@@ -443,7 +484,8 @@ look_at_samples (Decode *decode)
 static gboolean
 has_plain_samples (const Decode *decode)
 {
-  const gboolean whole = decode->format == SAMPLEFORMAT_UINT || decode->format == SAMPLEFORMAT_VOID;
+  const gboolean whole = decode->format == SAMPLEFORMAT_UINT || decode->format == SAMPLEFORMAT_INT
+                         || decode->format == SAMPLEFORMAT_VOID;
 
   return (decode->photometric == PHOTOMETRIC_RGB || decode->photometric == PHOTOMETRIC_MINISBLACK
           || decode->photometric == PHOTOMETRIC_MINISWHITE)
@@ -557,7 +599,7 @@ read_page (Decode *decode, GError **error)
       = has_plain_samples (decode) ? read_samples (decode, error) : read_converted (decode, error);
   if (image == NULL)
     return NULL;
-  if (decode->message[0] != '\0')
+  if (decode->message[0] != '\0' || decode->damaged)
     sb_image_add_warning (image, _ ("The file is incomplete or damaged: a part of the picture may "
                                     "be missing."));
   if (decode->clipped)
