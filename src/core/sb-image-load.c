@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "sb-image-head.h"
 #include "sb-image-private.h"
 #include "sb-error.h"
 #include "sb-memory.h"
@@ -333,37 +334,6 @@ sb_image_take_profile (SbImage *image, GBytes *profile, gboolean grey)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-/* Formats that are known by their first bytes, to be named where no loader for them is
- * installed. */
-static const char *
-name_format (const guint8 *head, gsize n)
-{
-  static const struct
-  {
-    guint8 offset;
-    const char *bytes;
-    const char *name;
-  } formats[] = {
-    { 4, "ftypheic", "HEIC" },    { 4, "ftypheix", "HEIC" },
-    { 4, "ftyphevc", "HEIC" },    { 4, "ftypmif1", "HEIF" },
-    { 4, "ftypmsf1", "HEIF" },    { 4, "ftypavif", "AVIF" },
-    { 4, "ftypavis", "AVIF" },    { 4, "JXL \r\n\x87\n", "JPEG XL" },
-    { 0, "\xff\x0a", "JPEG XL" }, { 8, "WEBP", "WebP" },
-    { 0, "8BPS", "Photoshop" },   { 4, "jP  \r\n\x87\n", "JPEG 2000" },
-    { 0, "%PDF", "PDF" },         { 0, "gimp xcf", "GIMP" },
-    { 0, "v/1\x01", "OpenEXR" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    {
-      const gsize length = strlen (formats[i].bytes);
-      if (n >= formats[i].offset + length
-          && memcmp (head + formats[i].offset, formats[i].bytes, length) == 0)
-        return formats[i].name;
-    }
-  return NULL;
-}
-
 /* Either byte order, plain or with offsets of 64 bits. */
 static gboolean
 is_tiff (const guint8 *head, gsize n)
@@ -371,67 +341,6 @@ is_tiff (const guint8 *head, gsize n)
   return n >= 4
          && (memcmp (head, "II*", 4) == 0 || memcmp (head, "MM\0*", 4) == 0
              || memcmp (head, "II+", 4) == 0 || memcmp (head, "MM\0+", 4) == 0);
-}
-
-/* The greatest value of a portable anymap, P2 to P6: the third number after the two letters, with
- * comments anywhere; 0 where it is none. */
-static guint
-anymap_maximum (const guint8 *head, gsize n)
-{
-  guint numbers[3] = { 0 };
-  gsize at = 2;
-
-  if (n < 3 || head[0] != 'P'
-      || !(head[1] == '2' || head[1] == '3' || head[1] == '5' || head[1] == '6'))
-    return 0;
-  for (guint i = 0; i < 3; i++)
-    {
-      while (at < n && (g_ascii_isspace (head[at]) || head[at] == '#'))
-        if (head[at++] == '#')
-          while (at < n && head[at] != '\n')
-            at++;
-      for (; at < n && g_ascii_isdigit (head[at]); at++)
-        numbers[i] = MIN (numbers[i] * 10 + (head[at] - '0'), 1000000u);
-    }
-  return numbers[2];
-}
-
-/* Whether the file has more than the 8 bits that gdk-pixbuf's loaders give: anymaps by their
- * maximum; of AVIF and HEIF the boxes that set the decoder up tell (AV1-ISOBMFF 2.3.3: bit 6 of the
- * third byte; ISO/IEC 14496-15 8.3.3.1: the low three bits of the eighteenth, plus 8). */
-static gboolean
-is_deep (const guint8 *head, gsize n)
-{
-  if (anymap_maximum (head, n) > 255)
-    return TRUE;
-  if (n < 12 || memcmp (head + 4, "ftyp", 4) != 0)
-    return FALSE;
-  for (gsize at = 8; at + 4 + 18 <= n; at++)
-    if ((memcmp (head + at, "av1C", 4) == 0 && (head[at + 4 + 2] & 0x40) != 0)
-        || (memcmp (head + at, "hvcC", 4) == 0 && (head[at + 4 + 17] & 7) != 0))
-      return TRUE;
-  return FALSE;
-}
-
-/* What AVIF and HEIF files list beside the picture, which no loader hands on: items of the type
- * Exif, and of a media type, which is XMP's (ISO/IEC 14496-12 8.11.6; 23008-12 A.2, A.3). */
-static SbMetadataLoss
-find_items (const guint8 *head, gsize n)
-{
-  SbMetadataLoss found = 0;
-
-  if (n < 12 || memcmp (head + 4, "ftyp", 4) != 0)
-    return 0;
-  for (gsize at = 8; at + 18 <= n; at++)
-    if (memcmp (head + at, "infe", 4) == 0)
-      {
-        /* after a version, flags, a number of two or four bytes, and two more */
-        const guint8 *type = head + at + (head[at + 4] == 3 ? 14 : 12);
-        found |= memcmp (type, "Exif", 4) == 0   ? SB_METADATA_LOST_EXIF
-                 : memcmp (type, "mime", 4) == 0 ? SB_METADATA_LOST_XMP
-                                                 : 0;
-      }
-  return found;
 }
 
 static SbImage *
@@ -457,13 +366,13 @@ load (SbReader *reader, GError **error)
     return sb_image_load_jpeg (reader, error);
   if (is_tiff (head, n))
     return sb_image_load_tiff (reader, error);
-  if (n >= 2 && (head[1] == '5' || head[1] == '6') && anymap_maximum (head, n) > 255)
+  if (n >= 2 && (head[1] == '5' || head[1] == '6') && sb_head_anymap_maximum (head, n) > 255)
     return sb_image_load_pnm (reader, error);
 
   /* The loader uses the window up: the name is looked up before it is asked. */
-  const char *format = name_format (head, n);
-  const gboolean deep = is_deep (head, n);
-  const SbMetadataLoss beside = find_items (head, n);
+  const char *format = sb_head_name_format (head, n);
+  const gboolean deep = sb_head_is_deep (head, n);
+  const SbMetadataLoss beside = sb_head_find_loss (head, n);
   g_autoptr (GError) failure = NULL;
   const gboolean webp
       = n >= 12 && memcmp (head, "RIFF", 4) == 0 && memcmp (head + 8, "WEBP", 4) == 0;
