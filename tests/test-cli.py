@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import unicodedata
+import urllib.parse
 
 sys.dont_write_bytecode = True
 from cli_pictures import blur, chunk, noise, parse_png, read_png, to8, to16, write_png
@@ -544,6 +545,30 @@ def streams():
     write_png("-", picture)
     done("./-", "-o", "dash.png")
     assert read_png("dash.png") == picture
+
+
+@test
+def places_that_are_no_path():
+    picture = noise(40, 30, 8, 4)
+    write_png("my in.png", picture)
+    uri = "file://" + urllib.parse.quote(os.path.abspath("my in.png"))
+    done(uri, "-e", "blur", "-o", "by-uri.png")
+    done("my in.png", "-e", "blur", "-o", "by-path.png")
+    assert content("by-uri.png") == content("by-path.png")
+    # named after what it is called, and protected as any input
+    write_png("b.png", picture)
+    result = cli(uri, "b.png", "-o", "several")
+    assert result.status == 0, result
+    assert files("several") == ["b.png", "my in.png"], files("several")
+    before = content("my in.png")
+    refused(1, uri, "-e", "blur", "--force", "-o", "my in.png", says=["the input itself"])
+    assert content("my in.png") == before
+    refused(1, "nowhere://host/a.png", "-o", "out.png", says=["nowhere://host/a.png"])
+    # a file that is called so
+    os.makedirs("nowhere:/host")
+    write_png("nowhere:/host/a.png", picture)
+    done("nowhere://host/a.png", "-o", "odd.png")
+    assert read_png("odd.png") == picture
 
 
 @test

@@ -30,7 +30,7 @@ load (const SbCli *cli, const char *input, GError **error)
 
   if (!is_stream (input))
     {
-      g_autoptr (GFile) file = g_file_new_for_path (input);
+      g_autoptr (GFile) file = sb_cli_file (input);
 
       return sb_image_load_with (file, &options, cli->cancellable, error);
     }

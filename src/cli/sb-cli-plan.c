@@ -31,6 +31,23 @@ enum
   PLACE_OF_RESULT,
 };
 
+static gboolean
+is_uri (const char *input)
+{
+  const char *scheme = g_uri_peek_scheme (input);
+
+  return scheme != NULL && strstr (input, "://") != NULL
+         && !g_file_test (input, G_FILE_TEST_EXISTS);
+}
+
+GFile *
+sb_cli_file (const char *input)
+{
+  g_return_val_if_fail (input != NULL, NULL);
+
+  return is_uri (input) ? g_file_new_for_uri (input) : g_file_new_for_path (input);
+}
+
 GHashTable *
 sb_cli_places_new (char *const *inputs)
 {
@@ -40,7 +57,9 @@ sb_cli_places_new (char *const *inputs)
 
   for (guint i = 0; inputs[i] != NULL; i++)
     {
-      char *identity = g_str_equal (inputs[i], "-") ? NULL : file_identity (inputs[i]);
+      g_autoptr (GFile) file = sb_cli_file (inputs[i]);
+      const char *path = g_file_peek_path (file);
+      char *identity = g_str_equal (inputs[i], "-") || path == NULL ? NULL : file_identity (path);
 
       if (identity != NULL)
         g_hash_table_insert (places, identity, GINT_TO_POINTER (PLACE_OF_INPUT));
@@ -115,7 +134,8 @@ sb_cli_stem (const char *input)
   if (g_str_equal (input, "-"))
     return g_strdup ("stdin");
 
-  g_autofree char *base = g_path_get_basename (input);
+  g_autoptr (GFile) file = sb_cli_file (input);
+  g_autofree char *base = is_uri (input) ? g_file_get_basename (file) : g_path_get_basename (input);
   const char *dot = find_extension (base);
 
   return dot == NULL ? g_steal_pointer (&base) : g_strndup (base, (gsize)(dot - base));

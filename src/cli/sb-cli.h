@@ -89,12 +89,14 @@ guint sb_cli_verify_haar (SbEngine *engine, const char *label, guint32 seed, gui
  * folder that is missing is not made yet. */
 char **sb_cli_plan (char *const *inputs, const char *output,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* What an input names: a path, or a URI where no file is called so. */
+GFile *sb_cli_file (const char *input) G_GNUC_WARN_UNUSED_RESULT;
 /* The files that nothing may be written to: the inputs, and whatever has been claimed since. */
 GHashTable *sb_cli_places_new (char *const *inputs) G_GNUC_WARN_UNUSED_RESULT;
 /* A file for one result, by what it is and not how it is called; its folder is there already.
  * FALSE, with a message, where it is an input or another result's. */
 gboolean sb_cli_claim (GHashTable *places, const char *name);
-/* "photo" of "holiday/photo.jpg". */
+/* "photo" of "holiday/photo.jpg", "my photo" of "sftp://host/my%20photo.jpg". */
 char *sb_cli_stem (const char *input) G_GNUC_WARN_UNUSED_RESULT;
 /* Whether the name is that of a PNG or has no extension; *extension receives what it has. */
 gboolean sb_cli_is_png_name (const char *name, const char **extension);
